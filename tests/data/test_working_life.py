@@ -3,8 +3,10 @@
 import json
 import warnings
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,8 +14,11 @@ from typer.testing import CliRunner
 
 import merula as mr
 from merula.cli.app import app
+from merula.data.encode import infer_schema
+from merula.data.table import open_table
 from merula.data.units import same_unit
 from merula.data.words import as_numbers, understand
+from merula.data.words.resemblance import resemblance
 
 NUMBERS = {
     "thousands of dollars": (["$30K", "$41.5K", "$55K"], "$K", [30.0, 41.5, 55.0]),
@@ -198,3 +203,85 @@ def test_an_impossible_day_is_named_at_fit(tmp_path):
     result = CliRunner().invoke(app, ["fit", str(path), "--target", "Art", "--model", "naive", "-o", str(tmp_path / "m.merula")])  # fmt: skip
     assert result.exit_code == 0
     assert "the first '31.02.2024' in row 151" in " ".join(result.stderr.split())
+
+
+# ------------------------------------------------------------------------------------------------------- whole files
+
+
+def test_what_one_column_tells_of_the_decimal_sign_holds_for_others():
+    """A table was written in one way: 103.759 Stk. beside 12,5 % are many."""
+    words = {"Stück": ["103.759 Stk.", "98.120 Stk.", "11.005 Stk."], "Anteil": ["12,5 %", "7,25 %", "9 %"]}
+    schema, _ = infer_schema(open_table(pd.DataFrame(words)))
+    pieces = schema["Stück"].reading
+    assert (pieces.decimal, pieces.grouping, pieces.ambiguous) == (",", ".", False)
+    assert as_numbers(words["Stück"], pieces)[0] == [103759.0, 98120.0, 11005.0]
+    alone, _ = infer_schema(open_table(pd.DataFrame({"Stück": words["Stück"]})))
+    assert alone["Stück"].reading.ambiguous
+
+
+def test_what_one_column_tells_of_the_order_of_days_holds_for_others():
+    days = {"bought": ["03/04/2018", "05/06/2018", "07/08/2018"], "sent": ["13/04/2018", "25/06/2018", "07/08/2018"]}
+    schema, _ = infer_schema(open_table(pd.DataFrame(days)))
+    assert [(column.reading.order, column.reading.ambiguous) for column in schema.columns] == [("dmy", False)] * 2
+
+
+def test_columns_that_tell_different_things_leave_others_in_doubt():
+    words = {"in": ["1,234", "5,678", "9,012"], "de": ["1,5 kg", "2,25 kg", "3 kg"], "us": ["$1,234.50", "$12.25", "$9,000"]}  # fmt: skip
+    schema, _ = infer_schema(open_table(pd.DataFrame(words)))
+    assert schema["in"].reading.ambiguous
+
+
+HEADER = "Artikel;Menge;Preis\n"
+SOLD = [f"{('rot', 'blau', 'grün')[k % 3]};{k};{k},50\n" for k in range(30)]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_header_that_stands_again_is_no_row(tmp_path, ending):
+    """As where files were put below one another, or pages were printed."""
+    path = tmp_path / "pages.csv"
+    path.write_bytes(
+        (HEADER + "".join(SOLD[:15]) + HEADER + "".join(SOLD[15:]) + HEADER).replace("\n", ending).encode()
+    )
+    table, notes = notes_of(path)
+    assert table["Menge"].to_pylist() == list(range(30)) and table["Preis"].to_pylist() == [k + 0.5 for k in range(30)]
+    assert any("the header stands again in 2 lines" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["wren,small,brown\n", "tit,small,blue\n"] * 40,  # without a header
+        ["bird,size,colour\n"] + ["wren,small,brown\n"] * 40 + ["bird,large,grey\n", "bird,size,colour\n"],
+        ["wren,7.25,brown\n"] + ["tit,6.5,blue\n"] * 40 + ["wren,7.25,brown\n"],
+    ],
+)
+def test_a_line_that_may_be_a_row_is_one(tmp_path, lines):
+    path = tmp_path / "birds.csv"
+    path.write_text("".join(lines))
+    table, notes = notes_of(path)
+    assert table.num_rows == len(lines) - 1 and not any("header stands again" in note for note in notes)
+
+
+def test_a_header_that_stands_again_in_a_large_file_is_no_row(tmp_path, monkeypatch):
+    """The compiled reader leaves such a file to the one for all files."""
+    monkeypatch.setattr("merula.data.table.plain.LARGE", 0)
+    monkeypatch.setattr("merula.data.table.plain.LARGER", 0)
+    path = tmp_path / "pages.csv"
+    rows = "".join(f"{('red', 'blue')[k % 2]},{k},{k / 4}\n" for k in range(5000))
+    path.write_text(f"colour,count,price\n{rows}colour,count,price\n{rows}")
+    table, notes = notes_of(path)
+    assert table.num_rows == 10_000 and str(table.schema.types[1:]) == "[DataType(int64), DataType(double)]"
+    assert any("the header stands again in 1 line" in note for note in notes)
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_decimals_are_the_nearest_floats(library):
+    """To the last bit the numbers that a CSV file of the same digits holds."""
+    digits = [f"{k / 100:.2f}" for k in range(1, 2000, 7)] + ["6.10", "0.07", "1234567.89"]
+    table = pa.table({"amount": pa.array([Decimal(one) for one in digits], pa.decimal128(18, 2))})
+    frame = table if library == "pyarrow" else pl.from_arrow(table)
+    assert open_table(frame).numbers(0).tolist() == [float(one) for one in digits]
+
+
+def test_days_without_a_year_are_no_amounts():
+    assert resemblance(["24 Jan", "3 Jul", "7 Okt"]) is None

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 
 import merula as mr
@@ -33,6 +34,38 @@ def test_a_model_that_beats_the_frequencies_is_usable():
     assert verdict.headline.startswith("Usable")
     assert f"right {right:.1f} % of the time" in verdict.figures[0]
     assert "Always answering tit would be right 66.7 % of the time" in verdict.figures[0]
+
+
+class Contrary(ClassifierMixin, BaseEstimator):
+    """Says of the true class a little less than its frequency, in every row: the loss is −log(1 − share) above that of the frequencies."""
+
+    def __init__(self, share=0.0):
+        self.share = share
+
+    def fit(self, X, y):
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.frequencies_ = counts / counts.sum()
+        return self
+
+    def predict_proba(self, X):
+        true = X["song"].to_numpy()[:, None] == self.classes_
+        less = np.where(true, self.frequencies_ * (1 - self.share), self.frequencies_)
+        others = np.where(true, 0.0, less)
+        return np.where(true, less, others * (1 - less[true])[:, None] / others.sum(axis=1, keepdims=True))
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+@pytest.mark.parametrize(
+    ("share", "told", "grade"), [(0.003, "say no more than", "unsure"), (0.05, "worse than quoting", "bad")]
+)
+def test_a_model_that_is_surely_but_hardly_worse_says_no_more_than_the_frequencies(share, told, grade):
+    """By 0.003 or by 0.051 in every row, where the frequencies of a third and two thirds lose 0.64."""
+    labels = np.array(["wren", "tit", "tit"] * 40)
+    verdict = verdict_of(gathered(Contrary(share), pd.DataFrame({"song": labels}), labels))
+    assert told in verdict.headline and verdict.grade == grade
+    assert any("Do not use the probabilities" in step for step in verdict.steps) == (grade == "bad")
 
 
 def test_a_model_that_is_too_sure_of_noise_is_not():

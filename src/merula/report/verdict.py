@@ -22,6 +22,7 @@ PROBABILITIES_ALONE = "Use its probabilities, not its answers: on unseen rows th
 NO_SAVING = "Not shown to pay: its probabilities are better than quoting the class frequencies, but acting on them {} under these costs."
 TOO_FEW = "Too few rows to tell: on {} even a good model could not be told apart from quoting the class frequencies."
 WORSE = "Not usable as it is: its probabilities are worse than quoting the class frequencies."
+NOTHING_MORE = "Not shown to be useful: on unseen rows its probabilities say no more than the class frequencies do."
 SEEM_GOOD = "Too good to be trusted yet: {} the class almost perfectly on {} own."
 MORE_ROWS = "Gather more rows before anything is decided by it."
 NOTHING_TOLD = "Do not decide by it yet: look for columns that tell more about the class, check that the rows and the target were read rightly, or try another model."  # fmt: skip
@@ -30,6 +31,7 @@ RARELY = 0.5  # of a class's rows: a class of which fewer are found is worth a r
 BLURRED = (
     0.5  # of the log loss of the class frequencies: where what is sure begins further away, a good model is not seen
 )
+TRIFLE = 0.01  # of the log loss of the class frequencies: a model that is worse by less, however surely, does no harm
 FEW = 10  # rows of a class, below which what is said of it may be chance
 
 
@@ -48,8 +50,9 @@ def verdict_of(findings: Findings) -> Verdict:
     compared = findings.evaluation.against_baseline("log_loss")[0]
     leaks = [] if findings.data is None else [column.name for column in findings.data.columns if column.leaks]
     headline, grade = _decided(findings, leaks)
+    direction = 0 if compared.direction > 0 and _is_trifling(findings) else compared.direction
     figures = (_how_right(findings), _how_sure(findings.evaluation), _what_it_costs(findings), _rare_classes(findings))
-    return Verdict(headline, grade, tuple(filter(None, figures)), tuple(_steps(findings, leaks, compared.direction)))
+    return Verdict(headline, grade, tuple(filter(None, figures)), tuple(_steps(findings, leaks, direction)))
 
 
 def _decided(findings: Findings, leaks: list[str]) -> tuple[str, str]:
@@ -58,10 +61,11 @@ def _decided(findings: Findings, leaks: list[str]) -> tuple[str, str]:
     if compared.standard_error is None:
         return f"Cannot be told: {TOO_LITTLE}.", UNSURE
     if compared.direction >= 0:
+        worse = compared.direction > 0 and not _is_trifling(findings)
         if answers.direction < 0:
-            return ANSWERS_ALONE.format("worse than" if compared.direction > 0 else "no better than"), UNSURE
+            return ANSWERS_ALONE.format("worse than" if worse else "no better than"), UNSURE
         if compared.direction > 0:
-            return WORSE, BAD
+            return (WORSE, BAD) if worse else (NOTHING_MORE, UNSURE)
         return (
             TOO_FEW.format(several(_rows(findings.evaluation), "row")) if _is_blurred(findings) else NO_BETTER
         ), UNSURE
@@ -73,6 +77,12 @@ def _decided(findings: Findings, leaks: list[str]) -> tuple[str, str]:
     return (
         (USABLE, GOOD) if answers.direction < 0 else (PROBABILITIES_ALONE.format(name(_commonest(findings)[0])), GOOD)
     )
+
+
+def _is_trifling(findings: Findings) -> bool:
+    """Whether the log loss is hardly above that of the class frequencies, as that of a model which has nothing to learn is."""
+    compared, known = findings.evaluation.against_baseline("log_loss")[0], findings.evaluation.baseline.figures["log_loss"].value  # fmt: skip
+    return (compared.difference or 0.0) <= TRIFLE * (known or 0.0)
 
 
 def _is_blurred(findings: Findings) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -77,7 +78,36 @@ def infer_schema(
         _column(table, position, name, given.get(name), declared.get(name), more_to_come)
         for position, name in enumerate(table.names)
     ]
+    found = _in_one_convention(table, found)
     return Schema(tuple(column for column, _ in found)), tuple(note for _, note in found if note is not None)
+
+
+def _in_one_convention(table: Table, found: list[tuple[Column, Note | None]]) -> list[tuple[Column, Note | None]]:
+    """The columns, those in doubt read with the decimal sign and the order of days of others that leave none: one table was written by one."""
+    sure = [column.reading for column, _ in found if column.reading is not None and not column.reading.ambiguous]
+    commas = any(reading.form == "number" and reading.decimal == "," for reading in sure)
+    points = any(reading.form == "number" and reading.grouping == "," for reading in sure)
+    orders = {reading.order for reading in sure if reading.order in ("dmy", "mdy")}
+    hints = table.hints
+    if commas != points and hints.decimal is None:
+        hints = replace(hints, decimal="," if commas else ".")
+    if len(orders) == 1 and hints.date_order is None:
+        hints = replace(hints, date_order=orders.pop())
+    if hints is table.hints:
+        return found
+    return [_settled(table, place, *one, hints) if one[0].reading and one[0].reading.ambiguous else one for place, one in enumerate(found)]  # fmt: skip
+
+
+def _settled(
+    table: Table, position: int, column: Column, note: Note | None, hints: Hints
+) -> tuple[Column, Note | None]:
+    """A column in doubt, as its words are read under what others tell; as it was where they do not fit."""
+    codes, labels = table.codes(position)
+    reading = understand(_words(labels), _counts(codes, labels), hints, "datetime" if column.unit else "numeric")
+    if column.reading is None or reading is None or reading.ambiguous or reading.form != column.reading.form:
+        return column, note
+    settled = replace(column, reading=reading)
+    return settled, note if note is None else _understood(column.name, labels, reading, codes)[1]
 
 
 def holds_counts(table: Table) -> bool:

@@ -43,6 +43,7 @@ EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for
 LONGEST = 60
 MOST_LINES = 1_000  # of a header
 MOST_LISTED = 5  # lines that are left out
+FEWEST_BETWEEN = 10  # rows for each line that is the header again
 ALONE = 2**20  # bytes that one thread reads: others may end a script that is over before them (terminate called …)
 NO_ROWS = "has a header but no rows"
 
@@ -77,7 +78,7 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED, whole: bo
 
     data, unusual = written_plainly(in_utf8(data, options.encoding))
     layout = layout_of(data, options, unusual)
-    layout = without_footer(layout) if whole else layout
+    layout = without_footer(without_repeats(layout)) if whole else layout
     uneven: list[Uneven] = []
     try:
         table = read_rows(layout, options)
@@ -89,6 +90,27 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED, whole: bo
     _refuse_open_quote(table, layout)
     _refuse_stray_quotes(table, layout, len(uneven))
     return tidied(table, layout, options)
+
+
+def without_repeats(layout: Layout) -> Layout:
+    """The layout without lines that are its header again, as where tables were put below one another; a note counts them.
+
+    A first line that may be a row is no header: one with a number, one that is there too often, or whose first or last cell stands elsewhere, too.
+    """
+    header, rows = layout.data[layout.header : layout.rows], layout.data[layout.rows - 1 :]
+    line, sign = header.partition(b"\n")[0].rstrip(b"\r"), layout.separator.encode()
+    cells = line.split(sign)
+    if b'"' in header or len(cells) < 2 or b"\n" + line not in rows:
+        return layout
+    rest, count = re.subn(b"\n" + re.escape(line) + rb"\r?(?=\n|\Z)", b"", rows)
+    alone = rest.count(b"\n" + cells[0] + sign) == 0 and not re.search(
+        re.escape(sign + cells[-1]) + rb"\r?(?=\n|\Z)", rest
+    )
+    numbered = any(NUMBER.fullmatch(cell.decode().strip()) for cell in cells)
+    if not alone or numbered or count * FEWEST_BETWEEN > rows.count(b"\n") or count == 0:
+        return layout
+    warn_user(f"the header stands again in {several(count, 'line')} below it, which {'is' if count == 1 else 'are'} left out", UserWarning)  # fmt: skip
+    return replace(layout, data=layout.data[: layout.rows - 1] + rest)
 
 
 def without_footer(layout: Layout) -> Layout:

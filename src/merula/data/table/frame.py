@@ -168,7 +168,9 @@ class FrameTable:
                 return np.full(len(series), np.nan)
             raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype} where the model was fitted on {unit}", got=dtype)  # fmt: skip
         self.kind(position)  # an error if it is nothing that merula reads
-        if dtype.is_decimal() or dtype in (nw.Boolean, nw.Unknown, nw.Int128, nw.UInt128):
+        if dtype.is_decimal():  # to the nearest float, which Arrow and polars miss where they divide
+            series = series.cast(nw.String()).cast(nw.Float64())
+        if dtype in (nw.Boolean, nw.Unknown, nw.Int128, nw.UInt128):
             series = series.cast(nw.Float64())
         values = series.to_numpy()
         return widened(values) if values.dtype.kind in "fiu" else object_numbers(values, self.names[position], None)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from merula.data.units import one_name
 from merula.data.words.numbers import parts_of
+from merula.data.words.times import month_named
 
 FEWEST = 2  # different words
 RANGE = re.compile(r"[<>≤≥] ?\d+(?:[.,]\d+)?|\d+(?:[.,]\d+)? ?(?:-|–|to|bis|\.\.) ?\d+(?:[.,]\d+)?|\d+(?:[.,]\d+)?\+")
@@ -47,7 +48,7 @@ def _units(words: Sequence[str]) -> list[str]:
     units: dict[str, str] = {}
     for word in words:
         parts = parts_of(word)
-        if parts is None or not parts.unit:
+        if parts is None or not parts.unit or month_named(parts.unit) is not None:  # 24 Jan
             return []
         units.setdefault(one_name(parts.unit), parts.unit)
     return list(units.values())

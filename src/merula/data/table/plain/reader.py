@@ -72,6 +72,8 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
         if found is None or not found.blocks:
             return None
         words = [_words(found, column) for column in range(len(kinds))]
+        if _repeats_header(words, layout.names.names):
+            return None
         with kept_back() as notes:
             decided = _decided(found, words, layout, options)
         names = decided.column_names
@@ -128,6 +130,12 @@ def _wanted(kinds: Any, layout: Layout) -> Wanted:
     words = kinds == AS_WORDS
     places = np.where(words, np.cumsum(words), np.cumsum(~words)) - 1
     return Wanted(np.uint8(ord(layout.separator)), np.uint8(ord(layout.decimal)), kinds, places)
+
+
+def _repeats_header(words: list[Words], names: list[str]) -> bool:
+    """Whether a column of few words holds its own name, as where tables stand below one another, each with its header."""
+    few = min((k for k in range(len(words)) if words[k].all), key=lambda k: len(words[k].all), default=None)
+    return few is not None and names[few].encode() in words[few].all
 
 
 @dataclass(frozen=True)
