@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import merula as mr
+from merula.show.numbers import percent
 from merula.web.said.schema import json_schema
 
 CLOSE = 1e-9
@@ -80,6 +81,40 @@ def test_a_click_sets_a_finding_and_another_takes_it_back(asia):
     assert "bronchitis is yes with 83.4 %" in asia.find("#announced")[0].get_attribute("textContent")
     asia.click_level("dyspnoea", 0)
     assert asia.shares("bronchitis") == pytest.approx([0.45, 0.55], abs=CLOSE)
+    assert asia.said() == []
+
+
+def test_two_scenarios_with_their_differences_named(asia):
+    asia.open()
+    asia.click_level("dyspnoea", 0)
+    asia.button("Compare with a second scenario").click()
+    assert "Both scenarios are alike" in asia.find("#differences")[0].text
+    asia.click_level("smoker", 1)
+    one = clinic().posteriors({"dyspnoea": "yes"})
+    other = clinic().posteriors({"dyspnoea": "yes", "smoker": "no"})
+    tables = asia.run("return [...document.querySelectorAll('#differences table')].map(table => [...table.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent)))")  # fmt: skip
+    assert tables[0] == [["smoker", "unknown", "= no"]]
+    changes = {
+        name: abs(other[name].values[0] - one[name].values[0]) for name in one if name not in ("smoker", "dyspnoea")
+    }
+    moved = [name for name in sorted(changes, key=changes.get, reverse=True) if changes[name] >= 0.0005]
+    assert [row[0].rsplit(" ", 1)[0] for row in tables[1]] == moved
+    shares = dict(zip(("yes", "no"), zip(one["bronchitis"].values, other["bronchitis"].values, strict=True), strict=True))  # fmt: skip
+    level, *told = next((row[0].rsplit(" ", 1)[1], *row[1:]) for row in tables[1] if row[0].startswith("bronchitis"))
+    assert told == [percent(share) for share in shares[level]]
+    asia.button("Scenario A").click()
+    for name, expected in one.items():
+        assert asia.shares(name) == pytest.approx(expected.values, abs=CLOSE)
+    asia.button("As a link").click()
+    address = asia.find("dialog textarea")[0].get_attribute("value")
+    asia.open(fragment="#" + address.partition("#")[2])
+    asia.wait("return document.querySelector('#differences tbody tr') !== null")
+    asia.button("Scenario B").click()
+    for name, expected in other.items():
+        assert asia.shares(name) == pytest.approx(expected.values, abs=CLOSE)
+    asia.button("Keep only this one").click()
+    assert asia.find("#differences") == []
+    assert asia.shares("bronchitis") == pytest.approx(other["bronchitis"].values, abs=CLOSE)
     assert asia.said() == []
 
 
@@ -234,6 +269,8 @@ def test_axe_finds_no_fault(page_of, axe, of, view, dark):
         page.run("document.querySelector(arguments[0])?.dispatchEvent(new MouseEvent('click', {bubbles: true}))", selector)  # fmt: skip
     page.run("const one = document.querySelector('#tests select'); one.selectedIndex = 2; one.dispatchEvent(new Event('change', {bubbles: true}))")  # fmt: skip
     page.wait("return document.querySelector('.tests, #tests .quiet') !== null")
+    page.button("Compare with a second scenario").click()
+    page.run("document.querySelectorAll('.level-line')[1]?.click()")
     page.run(axe)
     try:
         assert page.browser.execute_async_script(AXE) == []

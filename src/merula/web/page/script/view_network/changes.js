@@ -10,23 +10,26 @@ const LEAST_CHANGE = 0.005;
 export function mostChanged(state, before) {
   if (state.posteriors === null) return say("network.impossible");
   if (before === null) return "";
-  const moved = [];
-  for (const column of state.columns) {
-    const now = state.posteriors[column.name];
-    const old = before[column.name];
-    if (!column.levels || state.findings[column.name]) continue;
-    let level = 0;
-    now.forEach((p, k) => {
-      if (Math.abs(p - old[k]) > Math.abs(now[level] - old[level])) level = k;
-    });
-    moved.push({ column, level, size: Math.abs(now[level] - old[level]), now: now[level] });
-  }
-  moved.sort((a, b) => b.size - a.size);
-  return moved
-    .filter(({ size }) => size >= LEAST_CHANGE)
+  return movesBetween(state.columns, before, state.posteriors)
+    .filter(({ column, size }) => size >= LEAST_CHANGE && !state.findings[column.name])
     .slice(0, MOST_NAMED)
     .map(changeSaid)
     .join(" ");
+}
+
+// For every variable with levels the level whose share differs most, the variables that differ most first.
+export function movesBetween(columns, before, after) {
+  const moved = columns
+    .filter((column) => column.levels)
+    .map((column) => {
+      const [old, now] = [before[column.name], after[column.name]];
+      let level = 0;
+      now.forEach((p, k) => {
+        if (Math.abs(p - old[k]) > Math.abs(now[level] - old[level])) level = k;
+      });
+      return { column, level, size: Math.abs(now[level] - old[level]), now: now[level] };
+    });
+  return moved.sort((a, b) => b.size - a.size);
 }
 
 function changeSaid({ column, level, now }) {

@@ -4,11 +4,13 @@ import { Name, Note, Panel } from "../view/elements.js";
 import { fromLog, short } from "../view/figures.js";
 import { say } from "../view/words.js";
 import { findingText } from "./network_cases.js";
+import { ScenarioTabs } from "./network_scenarios.js";
 import { titleOf } from "./network_state.js";
 
 export function FindingsPanel({ state, act }) {
   const names = Object.keys(state.findings);
   return html`<${Panel} id="findings" title=${say("network.findings")}>
+    <${ScenarioTabs} state=${state} act=${act} />
     ${names.length ? null : html`<p class="quiet">${say("network.findings.none")}</p>`}
     ${names.length ? html`<ul class="findings">${names.map((name) => html`<${Finding} state=${state} act=${act} name=${name} />`)}</ul>` : null}
     ${state.posteriors === null ? html`<${Clashes} state=${state} />` : names.length ? html`<${Probability} state=${state} />` : null}

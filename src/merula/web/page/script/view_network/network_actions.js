@@ -3,10 +3,11 @@ import { addressOf, valuesOf } from "../view/addresses.js";
 import { say } from "../view/words.js";
 import { findingText, findingsOfRow, findingsOfValue } from "./network_cases.js";
 import { mostChanged } from "./changes.js";
+import { inOrder } from "./network_scenarios.js";
 import { answerAnew, clashesOf, connectAnew, kindOf, LIST_STEP, withFinding } from "./network_state.js";
 
 export function networkActions(state, shell) {
-  const act = { ...findingActions(state, shell), ...choosingActions(state, shell), ...caseActions(state, shell) };
+  const act = { ...findingActions(state, shell), ...choosingActions(state, shell), ...scenarioActions(state, shell), ...caseActions(state, shell) };
   act.later = laterAnswers(state, shell);
   const guarded = {};
   for (const [name, action] of Object.entries(act))
@@ -85,6 +86,26 @@ function choosingActions(state, shell) {
   return { show, select, connect, aim, explain };
 }
 
+function scenarioActions(state, shell) {
+  const compare = () => {
+    Object.assign(state, { other: { findings: state.findings, posteriors: state.posteriors }, active: 1 });
+    shell.redraw();
+  };
+  const leave = () => {
+    Object.assign(state, { other: null, active: 0 });
+    shell.redraw();
+  };
+  const activate = (act, place) => {
+    if (place === state.active) return;
+    const there = state.other;
+    Object.assign(state, { other: { findings: state.findings, posteriors: state.posteriors }, active: place });
+    state.modes = Object.create(null);
+    for (const [name, finding] of Object.entries(there.findings)) state.modes[name] = kindOf(finding);
+    become(state, shell, act, there.findings, say("scenario.name", { name: "AB"[place] }));
+  };
+  return { compare, leave, activate };
+}
+
 function caseActions(state, shell) {
   const load = (act, findings, target = state.target) => {
     for (const [name, finding] of Object.entries(findings)) state.modes[name] = kindOf(finding);
@@ -93,13 +114,20 @@ function caseActions(state, shell) {
     become(state, shell, act, findings, say("network.loaded"));
   };
   const json = () => JSON.stringify(state.findings, null, 2);
-  const link = () => addressOf({ findings: state.findings, target: state.target });
+  const link = () => {
+    const [one, other] = inOrder(state);
+    return addressOf({ findings: one.findings, other: other?.findings, target: state.target });
+  };
   const loadJson = (act, text) => load(act, findingsOfValue(state, parsedJson(text)));
   const loadRow = (act, text) => load(act, findingsOfRow(state, text));
   const loadAddress = (act) => {
     try {
-      const { findings, target } = valuesOf(location.hash);
+      const { findings, other, target } = valuesOf(location.hash);
+      const second = other === undefined ? null : findingsOfValue(state, other);
+      const posteriors = second && state.network.answer(second).posteriors;
       load(act, findingsOfValue(state, findings ?? {}), target && state.network.indexOf(target) >= 0 ? target : null);
+      Object.assign(state, { other: second && { findings: second, posteriors }, active: 0 });
+      shell.redraw();
     } catch (error) {
       state.wrong = say("network.wrong.address", { why: error.message });
       shell.redraw();
@@ -107,7 +135,7 @@ function caseActions(state, shell) {
     }
   };
   const reset = (act) => {
-    Object.assign(state, { modes: Object.create(null), search: "", shown: LIST_STEP });
+    Object.assign(state, { modes: Object.create(null), search: "", shown: LIST_STEP, other: null, active: 0 });
     become(state, shell, act, Object.create(null), say("network.said.reset"));
   };
   return { json, link, loadJson, loadRow, loadAddress, reset };

@@ -7,6 +7,7 @@ import { ExplanationPanel } from "./explanation_panel.js";
 import { FindingsPanel } from "./findings_panel.js";
 import { Graph } from "./graph.js";
 import { GraphTools } from "./graph_tools.js";
+import { NetworkDifferences } from "./network_scenarios.js";
 import { TestsPanel } from "./tests_panel.js";
 import { VariableList } from "./variable_list.js";
 import { VariablePanel } from "./variable_panel.js";
@@ -39,6 +40,7 @@ export function NetworkPage({ state, act }) {
       <div class="network-side">
         ${graph && state.selected !== null ? html`<${VariablePanel} key=${state.selected} state=${state} act=${act} />` : null}
         <${FindingsPanel} state=${state} act=${act} />
+        ${state.other === null ? null : html`<${NetworkDifferences} state=${state} act=${act} />`}
         <${TestsPanel} state=${state} act=${act} zoomer=${zoomer} />
         <${ExplanationPanel} state=${state} act=${act} />
       </div>

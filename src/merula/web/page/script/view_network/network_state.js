@@ -14,6 +14,8 @@ export function openNetworkState(network, data) {
     prior: network.answer({}).posteriors,
     findings: Object.create(null),
     modes: Object.create(null),
+    other: null, // the other of two scenarios: {findings, posteriors}
+    active: 0,
     selected: null,
     focused: 0,
     target: null,
