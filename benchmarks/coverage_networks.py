@@ -62,7 +62,7 @@ def numeric_truth(rng: np.random.Generator, count: int) -> mr.BayesianNetwork:
 
 
 def simulated(
-    case: str, count: int, rows: int, simulations: int, draws: int = DRAWS
+    case: str, count: int, rows: int, simulations: int, draws: int = DRAWS, learned: bool = False
 ) -> Iterator[tuple[bool, float] | None]:
     """Whether the interval held the truth, and how wide it was; None where the interval was refused."""
     rng = np.random.default_rng([rows, count, *map(ord, case)])
@@ -71,15 +71,15 @@ def simulated(
     for _ in range(simulations):
         truth = numeric_truth(rng, count) if case == "numbers" else fixed if case == "fixed" else discrete_truth(rng, count, pseudo)  # fmt: skip
         table = truth.sample(rows, random_state=rng)
-        row = truth.sample(1, random_state=rng).iloc[0].to_dict()
+        row = (table if learned else truth.sample(1, random_state=rng)).sample(1, random_state=rng).iloc[0].to_dict()
         given = {name: row[name] for name in (("fever", "pulse") if case == "numbers" else ("blood pressure", "fatigue"))}  # fmt: skip
         if case == "missing":
             table = table.mask(rng.random(table.shape) < 0.2)
         known = {name: labels(name, count) for name in truth.variables if truth.levels[name]}
         options = {"jeffreys": {"pseudo_counts": 0}, "numbers": {"pseudo_counts": {"disease": 10}}}.get(case, {})
-        learned = mr.BayesianNetwork(NUMERIC if case == "numbers" else GRAPH).fit(table, levels=known, **options)
+        fitted = mr.BayesianNetwork(NUMERIC if case == "numbers" else GRAPH).fit(table, levels=known, **options)
         try:
-            found = learned.query_interval("disease", given, draws=draws, random_state=rng)
+            found = fitted.query_interval("disease", given, draws=draws, random_state=rng)
         except (InputError, mr.ImpossibleEvidenceError):
             yield None
             continue
@@ -120,6 +120,9 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", default=["whole", "missing", "jeffreys", "numbers", "fixed", "cost"])
     parser.add_argument("--simulations", type=int, default=1_000)
     parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument(
+        "--learned", action="store_true", help="ask for the findings of a row that was learned from, not of a new one"
+    )
     parser.add_argument("--levels", type=int, nargs="+", default=LEVELS)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     asked = parser.parse_args()
@@ -130,7 +133,7 @@ def main() -> None:
         for count in asked.levels:
             for rows in asked.rows:
                 start = time.process_time()
-                found = list(simulated(case, count, rows, asked.simulations, asked.draws))
+                found = list(simulated(case, count, rows, asked.simulations, asked.draws, asked.learned))
                 kept = [one for one in found if one is not None]
                 held, width = np.mean([one[0] for one in kept]), np.mean([one[1] for one in kept])
                 fine = LOW <= held <= HIGH

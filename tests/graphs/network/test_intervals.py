@@ -312,19 +312,25 @@ def test_the_order_of_variables_arcs_levels_and_rows_changes_no_draw(data):
         assert again.interval(label) == pytest.approx(found.interval(label), abs=1e-9)
 
 
-def test_thin_configurations_share_slopes_and_variance_and_unseen_ones_are_refused():
+def test_thin_configurations_are_as_another_and_unseen_ones_are_refused():
     rows = fevers(60)
     rows.loc[rows.index[rows["flu"] == "yes"][2:], "flu"] = "no"  # two rows are left, for two coefficients and σ
     network = mr.BayesianNetwork([("flu", "fever"), ("age", "fever")]).fit(rows)
     belief = beliefs_of(network, None).numbers["fever"]
     _, slopes, variances = belief.draw(5_000, np.random.default_rng(0))
-    centred = rows[["age", "fever"]] - rows.groupby("flu")[["age", "fever"]].transform("mean")
-    across = (centred["age"] * centred["fever"]).sum() / (centred["age"] ** 2).sum()
-    rest = ((centred["fever"] - across * centred["age"]) ** 2).sum()
-    yes = network.levels["flu"].index("yes")
-    assert stats.kstest(rest / variances[:, yes], stats.chi2(60 - 3).cdf).pvalue > 1e-3
-    error = np.sqrt(rest / 57 / (centred["age"] ** 2).sum())
-    assert stats.kstest(slopes[:, yes, 0], stats.t(57, across, error).cdf).pvalue > 1e-3
+    own, yes = rows[rows["flu"] == "no"], network.levels["flu"].index("yes")
+    line = stats.linregress(own["age"], own["fever"])
+    rest = ((own["fever"] - line.intercept - line.slope * own["age"]) ** 2).sum()
+    assert stats.kstest(rest / variances[:, yes], stats.chi2(58 - 2).cdf).pvalue > 1e-3
+    assert stats.kstest(slopes[:, yes, 0], stats.t(58 - 2, line.slope, line.stderr).cdf).pvalue > 1e-3
+    wide = pd.concat([fevers(60), fevers(60).assign(flu="bird", fever=lambda table: 100 * table["fever"])])
+    wide = pd.concat([wide, wide[:1].assign(flu="new")])
+    mixed = beliefs_of(mr.BayesianNetwork([("flu", "fever")]).fit(wide), None).numbers["fever"]
+    _, _, variances = mixed.draw(5_000, np.random.default_rng(0))
+    told = [variances[:, mixed.levels["flu"].index(label)] for label in ("bird", "new", "no", "yes")]
+    parts = (told[0], told[2], told[3])
+    for end in np.quantile(told[1], [0.1, 0.25, 0.6, 0.9]):  # as any of the three, whichever it may be
+        assert (told[1] < end).mean() == pytest.approx(np.mean([(part < end).mean() for part in parts]), abs=0.03)
     three = beliefs_of(mr.BayesianNetwork([("flu", "fever")]).fit(pd.concat([fevers(40), fevers(2)])), None)
     assert sorted(three.numbers["fever"].own) == [0, 1]  # without slopes two rows are enough
     with pytest.warns(mr.UnobservedParentsWarning):

@@ -85,7 +85,8 @@ def query_interval(
     cells, more draws are needed for ends as exact. With ``missing="available"`` each table has the counts it was made of.
 
     Numeric variables that are known, or tie known numbers to the target, have the posterior of a regression under a flat prior of line
-    and log σ. The arcs, the cuts of intervals and the levels are taken as they are: how sure they are is not in the interval.
+    and log σ; where too few rows show a configuration to tell a line, it is taken to be like that of another. A flat prior knows no
+    scale: with some 20 rows in all, of three levels or more, intervals of 90 % held about 85 %. The arcs, the cuts of intervals and the levels are taken as they are: how sure they are is not in the interval.
 
     Examples
     --------

@@ -5,8 +5,8 @@ Given n rows of a configuration with centred sums of squares S, k slopes and RSS
 
 σ² ~ RSS / χ²(n − k − 1), slopes ~ N(fitted, σ² · S⁻¹), mean at the parents' means ~ N(fitted, σ² / n), independent given σ²
 
-A configuration whose rows leave no degree of freedom (or whose parents do not vary) takes σ² and the slopes of all configurations
-together, with its own mean. One that no row shows has no posterior under a flat prior, and is refused where an answer needs it.
+A configuration whose rows leave no degree of freedom (or whose parents do not vary) has, with its own mean, in each draw σ² and the slopes
+of another one that is drawn at random: of all configurations together where none tells its own. One that no row shows has no posterior under a flat prior, and is refused where an answer needs it.
 """
 
 from __future__ import annotations
@@ -77,10 +77,9 @@ class NumericBelief:
         shape = (n, groups)
         intercepts, variances = np.empty(shape), np.empty(shape)
         slopes = np.empty((*shape, width))
-        thin = self.shared.draw(n, rng) if self.shared is not None else None
         scale = self.units[-1]
         for group in NameOrder.of(self.levels).cells.ravel().tolist():
-            found = self.own[group].draw(n, rng) if group in self.own else thin
+            found = self.own[group].draw(n, rng) if group in self.own else self._of_another(n, rng)
             noise = rng.standard_normal(n)
             if found is None or not self.mass[group] > 0:
                 intercepts[:, group] = self.node.intercept.reshape(-1)[group]
@@ -92,6 +91,15 @@ class NumericBelief:
             intercepts[:, group] = near + (self.origin[-1] - drawn @ self.origin[:-1])
             slopes[:, group], variances[:, group] = drawn[:, self.order], variance
         return intercepts, slopes, variances
+
+    def _of_another(self, n: int, rng: np.random.Generator) -> tuple[Array, Array] | None:
+        """Slopes and variances of configurations that do not tell their own: in each draw those of one that does, or of all together."""
+        able = [group for group in NameOrder.of(self.levels).cells.ravel().tolist() if group in self.own]
+        if not able:
+            return None if self.shared is None else self.shared.draw(n, rng)
+        drawn = [self.own[group].draw(n, rng) for group in able]
+        chosen, row = rng.integers(len(able), size=n), np.arange(n)
+        return np.stack([slopes for slopes, _ in drawn])[chosen, row], np.stack([own for _, own in drawn])[chosen, row]
 
     def lines(self, n: int, rng: np.random.Generator) -> GaussianNode:
         """The variable with drawn numbers, `n` times: a line for each level of a first parent, the `DRAW`."""
