@@ -184,7 +184,7 @@ def page(
         typer.Option(
             "--labels",
             metavar="FILE",
-            help='What columns are called on the page: JSON such as {"bill_length_mm": {"label": "Bill", "description": "from tip to base", "unit": "mm"}}.',
+            help='What columns are called on the page: JSON such as {"bill_length_mm": {"label": "Bill", "description": "from tip to base", "unit": "mm", "range": [30, 60]}}; a slider goes over the range.',
             show_default=False,
         ),
     ] = None,
