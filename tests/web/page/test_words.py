@@ -5,7 +5,8 @@ from importlib.resources import files
 
 import pytest
 
-from merula.web.page.document import LANGUAGES, resource, words_of
+from merula.web.page.document import ENTRIES, LANGUAGES, resource, words_by_key, words_of
+from merula.web.page.joining import joined
 
 PAGE = files("merula.web.page")
 KEY = re.compile(r'["`]((?:[a-z]+\.)+(?:[a-z._]|\$\{[^}]*\})+)["`]')
@@ -40,6 +41,17 @@ def test_every_word_of_the_table_is_said():
     facts = {f"card.{name}" for name in re.findall(r'_fact\(\s*"([a-z.]+)"', resource("card.py"))}
     silent = [key for key in words_of("en") if key not in said | facts and not any(one.match(key) for one in patterns)]
     assert silent == []
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_a_page_holds_every_word_that_its_script_may_say(kind):
+    """A key that is put together, wherever it stands, holds all that it may become."""
+    script = joined(ENTRIES[kind], ())
+    held, known = words_by_key(script, ""), words_of("en")
+    made = [re.compile(re.sub(r"\\\$\\\{.*?\\\}", ".+", re.escape(key)) + "$") for key in KEY.findall(script)]
+    may = {key for key in known if any(one.match(key) for one in made)}
+    assert may and may <= set(held) and all(held[key] == [words_of(one)[key] for one in LANGUAGES] for key in held)
+    assert kind == "network" or not any(key.startswith("network.") for key in held)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
@@ -18,6 +19,7 @@ from merula.web.page.squeezing import squeezed_style
 ENTRIES = {"classifier": "script/view/main.js", "network": "script/view_network/main.js"}
 STYLES = {"classifier": ("style.css",), "network": ("style.css", "style_network.css")}
 LANGUAGES = ("en", "zh")
+MADE, PUT_IN = re.compile(r"`([a-z]+\.[^`]*)`"), re.compile(r"\$\{[^}]*\}")  # keys of words that a script puts together
 PAGE = """<!DOCTYPE html>
 <html lang="{language}">
 <head>
@@ -47,14 +49,15 @@ def document(data: Mapping[str, Any], language: str = "en") -> str:
         joined(ENTRIES[data["kind"]], part_types(data)),
         squeezed_style("".join(map(resource, STYLES[data["kind"]]))),
     )
+    held = inert(data)
     return PAGE.format(
         language=language,
         policy=policy(script, style),
         title=escape(str(data["name"])[:200]),
         style=style,
         noscript=escape(words_of(language)["page.noscript"]),
-        data=inert(data),
-        words=inert({"languages": LANGUAGES, "words": words_by_key(data["kind"])}),
+        data=held,
+        words=inert({"languages": LANGUAGES, "words": words_by_key(script, held)}),
         script=script,
     )
 
@@ -98,11 +101,12 @@ def inert(data: Any) -> str:
     return escaped.encode(errors="backslashreplace").decode()  # half of a sign as \udc80, which JSON reads
 
 
-def words_by_key(kind: str) -> dict[str, list[Any]]:
-    """What a page of this kind may say, by key: its words in each of the languages; those of networks are for networks alone."""
+def words_by_key(script: str, data: str) -> dict[str, list[Any]]:
+    """What a page with this script and these data may say, by key: its words in each of the languages."""
     tables = [words_of(language) for language in LANGUAGES]
-    used = [key for key in tables[0] if kind == "network" or not key.startswith("network.")]
-    return {key: [table[key] for table in tables] for key in used}
+    made = ["[^.]+".join(map(re.escape, PUT_IN.split(key))) for key in MADE.findall(script)]
+    fits = re.compile("|".join(made) or "(?!)").fullmatch
+    return {key: [table[key] for table in tables] for key in tables[0] if f'"{key}"' in script or f'"{key}"' in data or fits(key)}  # fmt: skip
 
 
 @cache
