@@ -29,8 +29,8 @@ def evidence(n=80, classes=3, seed=0, noise=2.0, whole=False):
     return Evidence(terms, known, codes, weights, np.log(shares / shares.sum()))
 
 
-def plain_objective(e, v, slip, shares=SHARES):
-    """−Σ weight · log P(own class) + what holds the weights, row by row."""
+def plain_objective(e, v, slip, shares=SHARES, held=1.0):
+    """−Σ weight · log P(own class) + what holds the weights, so firmly, row by row."""
     m = len(shares)
     b, s, bias = v[:m], v[m], v[m + 1 :]
     total = 0.0
@@ -38,7 +38,7 @@ def plain_objective(e, v, slip, shares=SHARES):
         scores = e.log_prior + bias * e.known[i] + sum(b[k] * e.terms[k, i] for k in range(m))
         p = (1 - slip) * softmax(scores)[code] + slip * np.exp(e.log_prior[code])
         total -= e.weights[i] * np.log(p)
-    return total + HELD * ((b - s * shares) ** 2).sum() + HELD * (s - 1) ** 2 + BIASED * (bias**2).sum()
+    return total + held * (HELD * ((b - s * shares) ** 2).sum() + HELD * (s - 1) ** 2 + BIASED * (bias**2).sum())
 
 
 def start_of(e):
@@ -72,26 +72,27 @@ def test_weights_are_no_worse_than_those_of_another_optimiser(seed):
     assert (found[:4] >= 0).all()
 
 
-def test_the_objective_and_its_derivatives_are_those_written_out():
+@pytest.mark.parametrize("held", [1.0, 0.07])
+def test_the_objective_and_its_derivatives_are_those_written_out(held):
     e, slip = evidence(n=30), 0.02
     rng = np.random.default_rng(1)
     for _ in range(4):
         v = np.concatenate([rng.uniform(0.1, 2, 4), rng.normal(size=3)])
-        value, slope = pool._objective(v, e, slip, SHARES)
+        value, slope = pool._objective(v, e, slip, SHARES, held)
         constant = e.weights.sum() * np.log1p(-slip)
-        assert value == pytest.approx(plain_objective(e, v, slip) + constant, rel=1e-11)
+        assert value == pytest.approx(plain_objective(e, v, slip, held=held) + constant, rel=1e-11)
         steps = 1e-5 * np.eye(len(v))
-        central = [(plain_objective(e, v + h, slip) - plain_objective(e, v - h, slip)) / 2e-5 for h in steps]
+        central = [(plain_objective(e, v + h, slip, held=held) - plain_objective(e, v - h, slip, held=held)) / 2e-5 for h in steps]  # fmt: skip
         np.testing.assert_allclose(slope, central, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("slip", [1e-14, 0.001, 0.05])
-def test_the_curvature_is_that_of_the_slopes(slip):
+@pytest.mark.parametrize(("slip", "held"), [(1e-14, 1.0), (0.001, 0.07), (0.05, 1.0)])
+def test_the_curvature_is_that_of_the_slopes(slip, held):
     e = evidence(n=60)
     v = np.concatenate([[0.5, 0.3, 0.2, 0.9], [0.3, -0.1, 0.2]])
     steps = 1e-5 * np.eye(len(v))
-    central = [(pool._objective(v + h, e, slip, SHARES)[1] - pool._objective(v - h, e, slip, SHARES)[1]) / 2e-5 for h in steps]  # fmt: skip
-    np.testing.assert_allclose(pool._curvature(e, v, slip, SHARES), central, rtol=1e-5, atol=1e-5)
+    central = [(pool._objective(v + h, e, slip, SHARES, held)[1] - pool._objective(v - h, e, slip, SHARES, held)[1]) / 2e-5 for h in steps]  # fmt: skip
+    np.testing.assert_allclose(pool._curvature(e, v, slip, SHARES, held), central, rtol=1e-5, atol=1e-5)
 
 
 def test_where_slips_leave_no_least_value_the_curvature_is_that_without_them():
@@ -151,6 +152,45 @@ def test_the_pool_is_weights_and_slips_in_turn():
     np.testing.assert_allclose(found.bias, (1 - 2 / gain) * v[4:], atol=2e-4)
     assert found.slip == pytest.approx(slip, rel=1e-2)
     assert found.weights["pairs"] > found.weights["gaussians"]  # one is right, the other knows nothing
+
+
+def sure_evidence(n, doubtful=0, seed=3):
+    """Two parts of three that tell every row, one far better than the other; of some rows neither is sure."""
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n) % 3
+    terms = rng.normal(scale=0.5, size=(3, n, 3))
+    terms[0, np.arange(n), codes] += 12.0
+    terms[1, np.arange(n), codes] += 6.0
+    terms[:2, :doubtful, :] = 0.0
+    return Evidence(terms, np.ones(n), codes, np.ones(n), np.log(np.bincount(codes) / n))
+
+
+def doubt_of(e, v):
+    scores = e.log_prior + v[4:] * e.known[:, None] + np.tensordot(v[:3], e.terms, 1)
+    return float(e.weights @ (1 - softmax(scores, axis=1)[np.arange(len(e.codes)), e.codes]))
+
+
+def test_weights_are_held_less_where_rows_left_out_are_told_for_sure():
+    """In proportion to the rows in doubt, below two of them; never less than a hundred rows would be worth of all."""
+    e = sure_evidence(1_000)
+    bounds = [(0, None)] * 4 + [(None, None)] * 3
+    v, slip, held, firm = start_of(e), 0.1 / 1_001, 1.0, []
+    for _ in range(4):
+        v = minimize(lambda v, slip=slip, held=held: plain_objective(e, v, slip, held=held), v, method="SLSQP", bounds=bounds, options={"maxiter": 500, "ftol": 1e-14}).x  # fmt: skip
+        slip, held = min(written_slip(e, v, slip, pool.EM_STEPS), MOST_SLIPS), min(1.0, max(doubt_of(e, v) / 2, 0.1))
+        firm.append(held)
+    assert firm[-1] < 1
+    found, gain = fit_pool(e, NAMES), 1_000 * np.log(3)
+    np.testing.assert_allclose([found.weights[name] for name in NAMES], (1 - 2 / gain) * v[:3], atol=2e-3)
+
+
+def test_weights_are_held_as_ever_where_rows_are_few_or_in_doubt():
+    few, doubtful, sure = sure_evidence(100), sure_evidence(1_000, doubtful=6), sure_evidence(1_000)
+    v = np.concatenate([[0.5, 0.3, 0.0], [1.0], np.zeros(3)])
+    assert pool._firmness(few, v) == pool._firmness(doubtful, v) == 1
+    firm = pool._firmness(sure, v)
+    assert 0.1 < firm < 1
+    assert firm == pytest.approx(doubt_of(sure, v) / 2, rel=1e-9)
 
 
 def test_a_weight_of_two_is_the_row_twice():

@@ -2,12 +2,13 @@
 
 P(c given x) = (1 − ε) · softmax_c(log P(c) + a_c · known(x) + Σ_part b_part · term_part(x, c)) + ε · P(c),  b ≥ 0
 
-minimising −Σ weight · log P(own class given row) + HELD · |b − s·m|² + HELD · (s − 1)² + BIASED · |a|²: weights are held near a multiple
-s of stated shares m, and s near 1, as a few rows would. a corrects how often parts take rows for a class, in proportion to the share of
-cells that are known; ε is the share of rows that no part explains, by EM, with FEWEST_SLIPS rows beside those that were met; fewer where
-the pool is sure of all rows that it was not fitted to, in proportion to Σ weight · (1 − P(own class given row)) below 1. Then a and b are multiplied by
-1 − BY_CHANCE / gain, gain being what the pool makes these rows' classes more probable than the prior does, in nats: of noise, pools seem to
-tell as much.
+minimising −Σ weight · log P(own class given row) + h · (HELD · |b − s·m|² + HELD · (s − 1)² + BIASED · |a|²), h = 1: weights are held near
+a multiple s of stated shares m, and s near 1, as a few rows would. a corrects how often parts take rows for a class, in proportion to the
+share of cells that are known; ε is the share of rows that no part explains, by EM, with FEWEST_SLIPS rows beside those that were met. Where
+the pool is sure of nearly all rows that it was not fitted to, doubt being Σ weight · (1 − P(own class given row)), those few rows would be as sure:
+of doubt below 1, slips beside those met are fewer in proportion, and weights are held less, h = doubt / UNSURE, but not below MANY / Σ weight,
+for a few rows that are told say little of the next. Then a and b are multiplied by 1 − BY_CHANCE / gain, gain being what the pool makes these
+rows' classes more probable than the prior does, in nats: of noise, pools seem to tell as much.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ HELD, BIASED = 5.0, 1.5  # rows
 SHARES = {"tables": 3.0, "gaussians": 2.0}  # that parts have of the pool before anything is known; 1 for the others
 FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at least of all, and this share at most
 LEAST_DOUBT = 0.1  # rows: a pool is taken to be no surer than that of all together
+UNSURE, MANY = 2.0, 100.0  # rows in doubt, below which weights are held less; rows that may all be told by chance
 FARTHEST = 700.0  # nats: what a part may say against a class while weights are learned
-ROUNDS, EM_STEPS = 2, 30
+ROUNDS, SURE_ROUNDS, EM_STEPS = 2, 4, 30  # the more where weights are held less
 STARTS = (
     1.0,
     0.1,
@@ -76,12 +78,14 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
     if not names:
         return Pool({}, nothing, slip)
     evidence, shares = _bounded(evidence), _shares(names)
-    starts = [np.concatenate([scale * shares, [scale], nothing]) for scale in STARTS]
+    starts, held = [np.concatenate([scale * shares, [scale], nothing]) for scale in STARTS], 1.0
     with single_blas_thread:  # products are the same for any number of threads
-        for _ in range(ROUNDS):
-            ends = [_weights(evidence, start, slip, shares) for start in starts]
-            found = min(ends, key=lambda v: float(f"{_objective(v, evidence, slip, shares)[0]:.10g}"))
-            starts, slip = [found], _slip(evidence, found, slip)
+        for turn in range(SURE_ROUNDS):
+            ends = [_weights(evidence, start, slip, shares, held) for start in starts]
+            found = min(ends, key=lambda v: float(f"{_objective(v, evidence, slip, shares, held)[0]:.10g}"))
+            starts, slip, held = [found], _slip(evidence, found, slip), _firmness(evidence, found)
+            if turn + 1 >= ROUNDS and held == 1:
+                break
     b, bias = found[: len(names)], found[len(names) + 1 :]
     believed = _believed(evidence, b, bias, slip)
     return Pool(dict(zip(names, (believed * b).tolist(), strict=True)), believed * bias, slip)
@@ -106,10 +110,10 @@ def _shares(names: tuple[str, ...]) -> Array:
     return shares / max(shares.sum(), 1.0)  # type: ignore[no-any-return]
 
 
-def _weights(evidence: Evidence, start: Array, slip: float, shares: Array) -> Array:
+def _weights(evidence: Evidence, start: Array, slip: float, shares: Array, held: float = 1.0) -> Array:
     """Weights, their scale s and the corrections, given the share of slips; to all digits, so that what rounding changes does not matter."""
-    held = np.arange(len(start)) <= len(shares)
-    return least(lambda v: _objective(v, evidence, slip, shares), lambda v: _curvature(evidence, v, slip, shares), start, held)  # fmt: skip
+    not_below_0 = np.arange(len(start)) <= len(shares)
+    return least(lambda v: _objective(v, evidence, slip, shares, held), lambda v: _curvature(evidence, v, slip, shares, held), start, not_below_0)  # fmt: skip
 
 
 def _explained(evidence: Evidence, own: Array, slip: float) -> tuple[Array, Array]:
@@ -118,7 +122,7 @@ def _explained(evidence: Evidence, own: Array, slip: float) -> tuple[Array, Arra
     return beside, evidence.weights / (1 + np.exp(np.clip(beside - own, -FARTHEST, FARTHEST)))
 
 
-def _objective(v: Array, evidence: Evidence, slip: float, shares: Array) -> tuple[float, Array]:
+def _objective(v: Array, evidence: Evidence, slip: float, shares: Array, held: float = 1.0) -> tuple[float, Array]:
     """What is minimised, and its derivatives."""
     m = len(shares)
     b, s, bias = v[:m], v[m], v[m + 1 :]
@@ -129,13 +133,14 @@ def _objective(v: Array, evidence: Evidence, slip: float, shares: Array) -> tupl
     residual = np.exp(logs) * explained[:, None]
     residual[np.arange(len(own)), evidence.codes] -= explained
     of_bias = total @ np.exp(logs) - np.bincount(evidence.codes, total, minlength=len(bias))
-    held = HELD * float(away @ away) + HELD * (s - 1) ** 2 + BIASED * float(bias @ bias)
-    of_weights = evidence.terms.reshape(m, -1) @ residual.ravel() + 2 * HELD * away
-    slope = [of_weights, [2 * HELD * (s - 1 - float(away @ shares))], of_bias + 2 * BIASED * bias]
-    return held - float(evidence.weights @ np.logaddexp(own, beside)), np.concatenate(slope)
+    firm, biased = held * HELD, held * BIASED
+    of_holding = firm * float(away @ away) + firm * (s - 1) ** 2 + biased * float(bias @ bias)
+    of_weights = evidence.terms.reshape(m, -1) @ residual.ravel() + 2 * firm * away
+    slope = [of_weights, [2 * firm * (s - 1 - float(away @ shares))], of_bias + 2 * biased * bias]
+    return of_holding - float(evidence.weights @ np.logaddexp(own, beside)), np.concatenate(slope)
 
 
-def _curvature(evidence: Evidence, v: Array, slip: float, shares: Array) -> Array:
+def _curvature(evidence: Evidence, v: Array, slip: float, shares: Array, held: float = 1.0) -> Array:
     """Second derivatives: covariances of terms and classes under the posterior, and what holds weights.
 
     Less what is due to slips, unless that leaves no least value to step to.
@@ -152,10 +157,10 @@ def _curvature(evidence: Evidence, v: Array, slip: float, shares: Array) -> Arra
     found[:m, bias] = np.einsum("mnk,nk->mk", away, known * p)
     found[bias, :m] = found[:m, bias].T
     found[bias, bias] = np.diag((known * evidence.known[:, None] * p).sum(axis=0)) - (known * evidence.known[:, None] * p).T @ p  # fmt: skip
-    found[np.arange(m), np.arange(m)] += 2 * HELD
-    found[:m, m] = found[m, :m] = -2 * HELD * shares
-    found[m, m] = 2 * HELD * (1 + float(shares @ shares))
-    found[np.arange(m + 1, m + 1 + k), np.arange(m + 1, m + 1 + k)] += 2 * BIASED
+    found[np.arange(m), np.arange(m)] += 2 * held * HELD
+    found[:m, m] = found[m, :m] = -2 * held * HELD * shares
+    found[m, m] = 2 * held * HELD * (1 + float(shares @ shares))
+    found[np.arange(m + 1, m + 1 + k), np.arange(m + 1, m + 1 + k)] += 2 * held * BIASED
     whole = found - _of_slips(evidence, away, p, explained)
     return whole if np.linalg.eigvalsh(whole)[0] > 0 else found
 
@@ -171,10 +176,21 @@ def _of_slips(evidence: Evidence, away: Array, p: Array, explained: Array) -> Ar
     return (slopes * (explained * (1 - explained / evidence.weights))) @ slopes.T
 
 
+def _own(evidence: Evidence, found: Array) -> Array:
+    """What the pool with these weights, scale and corrections takes for the probability of each row's own class."""
+    m = len(evidence.terms)
+    return np.asarray(np.exp(evidence.own(evidence.log_posterior(found[:m], found[m + 1 :]))))
+
+
+def _firmness(evidence: Evidence, found: Array) -> float:
+    """How firmly weights are held, 1 unless rows are told nearly for sure."""
+    doubt = float(evidence.weights @ (1 - _own(evidence, found)))
+    return min(1.0, max(doubt / UNSURE, MANY / float(evidence.weights.sum())))
+
+
 def _slip(evidence: Evidence, found: Array, slip: float) -> float:
     """The share of rows that are more like the prior's than the pool's."""
-    m = len(evidence.terms)
-    own = np.exp(evidence.own(evidence.log_posterior(found[:m], found[m + 1 :])))
+    own = _own(evidence, found)
     prior, total = np.exp(evidence.log_prior[evidence.codes]), float(evidence.weights.sum())
     fewest = FEWEST_SLIPS * min(1.0, max(float(evidence.weights @ (1 - own)), LEAST_DOUBT))
     for _ in range(EM_STEPS):
