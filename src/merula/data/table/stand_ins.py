@@ -12,7 +12,10 @@ from merula.data.table.file_options import STAND_INS, FileOptions
 NINES = np.array([sign * int("9" * digits) for digits in range(3, 10) for sign in (1, -1)], dtype=np.float64)
 BEYOND = 5.0  # ranges of all other numbers
 FEWEST, TWICE = 10, 2  # other numbers; rows with the same nines
-LOOKED_AT = 2**14  # rows, evenly spread, that tell whether there may be any
+LOOKED_AT, RUN = (
+    2**14,
+    8,
+)  # rows that tell whether there may be any: runs, evenly spread, of as many as memory is fetched at a time
 
 
 def with_stand_ins(table: Any, options: FileOptions) -> Any:
@@ -55,12 +58,13 @@ def _stand_ins(column: Any, options: FileOptions) -> list[str]:
 
 
 def _some(column: Any) -> Any:
-    """The numbers of some rows, evenly spread; of all where they are not many."""
+    """The numbers of some rows, in runs that are evenly spread; of all where they are not many."""
     step = -(-len(column) // LOOKED_AT) or 1
-    return np.concatenate([_every(chunk, step) for chunk in column.chunks] or [np.empty(0)])
+    return np.concatenate([_runs(chunk, step * RUN) for chunk in column.chunks] or [np.empty(0)])
 
 
-def _every(chunk: Any, step: int) -> Any:
-    if chunk.null_count == 0:
-        return chunk.to_numpy()[::step]
-    return chunk.take(np.arange(0, len(chunk), step)).drop_null().to_numpy(zero_copy_only=False)
+def _runs(chunk: Any, apart: int) -> Any:
+    """The known numbers of runs whose beginnings lie so many rows apart."""
+    rows = (np.arange(0, len(chunk), apart)[:, None] + np.arange(RUN)).ravel()
+    rows = rows[rows < len(chunk)]
+    return chunk.to_numpy()[rows] if chunk.null_count == 0 else chunk.take(rows).drop_null().to_numpy(zero_copy_only=False)  # fmt: skip
