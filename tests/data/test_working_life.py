@@ -285,3 +285,22 @@ def test_decimals_are_the_nearest_floats(library):
 
 def test_days_without_a_year_are_no_amounts():
     assert resemblance(["24 Jan", "3 Jul", "7 Okt"]) is None
+
+
+def test_one_row_of_records_is_a_row(tmp_path):
+    """A file of one row that is to be answered has the columns of one of many rows."""
+    rows = [{"owner": {"age": 31}, "flat": {"rooms": 2, "town": "Ulm"}}, {"owner": {"age": 52}, "flat": {"rooms": 4, "town": "Bonn"}}]  # fmt: skip
+    tables = []
+    for count in (1, 2):
+        path = tmp_path / f"{count}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows[:count]))
+        tables.append(notes_of(path)[0])
+    assert tables[0].equals(tables[1].slice(0, 1))
+    assert tables[1].to_pydict() == {"owner.age": [31, 52], "flat.rooms": [2, 4], "flat.town": ["Ulm", "Bonn"]}
+
+
+def test_cells_by_the_names_of_rows_belong_to_their_row(tmp_path):
+    """As pandas writes a table, whatever the order in which somebody else has written it."""
+    path = tmp_path / "birds.json"
+    path.write_text('{"wing": {"0": 4.9, "1": 6.0, "2": 5.1}, "bird": {"2": "robin", "0": "wren", "1": "tit"}}')
+    assert notes_of(path)[0].to_pydict() == {"wing": [4.9, 6.0, 5.1], "bird": ["wren", "tit", "robin"]}
