@@ -86,6 +86,7 @@ INSTANTS = {
     "years of the Poles": (["12.03.2023 r.", "13.04.2023 r.", "01.05.2023 r."], ["2023-03-12", "2023-04-13", "2023-05-01"]),
     "zones by name": (["2023-03-12 14:05 CET", "2023-07-05 03:07 CEST", "2023-01-09 22:11 EST"], ["2023-03-12 13:05", "2023-07-05 01:07", "2023-01-10 03:11"]),
     "zones of Java": (["2023-03-12T14:05:00+01:00[Europe/Berlin]", "2023-07-05T03:07:00+02:00[Europe/Berlin]", "2023-01-09T22:11:00Z[UTC]"], ["2023-03-12 13:05", "2023-07-05 01:07", "2023-01-09 22:11"]),
+    "zones of PostgreSQL": (["2023-03-12 14:05:00+02", "2023-07-05 03:07:00-05", "2023-01-09 22:11:00.25+00"], ["2023-03-12 12:05", "2023-07-05 08:07", "2023-01-09 22:11:00.25"]),
     "appointments": (["12.03.2023 9.30 Uhr", "13.04.2023 14 Uhr", "01.05.2023 7:05 Uhr"], ["2023-03-12 09:30", "2023-04-13 14:00", "2023-05-01 07:05"]),
 }  # fmt: skip
 
@@ -98,6 +99,12 @@ def test_instants(case):
     assert reading.form == "date" and as_numbers(words, reading) == (stamps, [])
 
 
+@pytest.mark.parametrize("zone", ["+25:00", "-16", "+01:99", "+9930"])
+def test_no_zone_is_as_far_from_the_others(zone):
+    """The days would be others than those that are written."""
+    assert understand([f"2023-03-12 {hour}:05{zone}" for hour in range(10, 20)]) is None
+
+
 def test_hours_and_minutes_with_an_h_between():
     """Beyond a day, they are no times of day."""
     words = ["1 h 05", "26h40", "2 h 03"]
@@ -107,6 +114,14 @@ def test_hours_and_minutes_with_an_h_between():
 
 
 # ------------------------------------------------------------------------------------------------------ codes, records
+
+
+def test_a_few_codes_are_no_amounts_of_a_currency_called_like_them():
+    """Petrol, conferences, versions; but 95 lei, and many amounts, are."""
+    for words in (["RON95", "RON97", "RON100"], ["COP26", "COP27"], ["PHP5", "PHP7", "PHP8"]):
+        assert understand(words) is None
+    for words in (["RON 95", "RON 97"], ["RON95", "RON97.50"], [f"RON{k}" for k in range(90, 102)]):
+        assert understand(words).unit == "RON"
 
 
 def looked(tmp_path, name, cells, **more):

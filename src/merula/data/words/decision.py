@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,9 @@ from merula.data.words.times import (
     seconds_of_day,
 )
 
-FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
+FEWEST_NUMBERS = (
+    10  # different whole numbers without a sign, or close behind letters, before they are amounts and not names
+)
 FEWEST_DATES = 3  # different ones, before figures with signs between them are days
 FEWEST_WEEKS = 10  # different ones, before they are days and no names
 FEWEST_BESIDE, MOST_STRAYS, MOST_STRAY_CELLS = (
@@ -28,7 +31,7 @@ FEWEST_BESIDE, MOST_STRAYS, MOST_STRAY_CELLS = (
     5,
     0.2,
 )  # different numbers or days, before a few words beside them mean none; such words; their share
-WHOLE = frozenset("0123456789")
+LIKE_NAMES = re.compile("(?:[A-Z]{3})?[0-9]+")  # 95, and RON95, a petrol, though RON are lei
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str,
         return None
     if wanted is None and len(words) >= FEWEST_DATES and are_compact(words):
         return None
-    if wanted is None and len(words) < FEWEST_NUMBERS and all(WHOLE.issuperset(word) for word in words):
+    if wanted is None and len(words) < FEWEST_NUMBERS and all(map(LIKE_NAMES.fullmatch, words)):
         return None
     form = number_form(words, hints.decimal) or (number_form(words) if hints.decimal else None)
     if form is None:

@@ -6,7 +6,8 @@ import { TIME_OF_DAY, microseconds, secondsIn } from "./word_clock.js";
 const NAME = "[\\p{L}\\p{Nl}\\p{No}_]";
 const WEEKDAY = `(?:${NAME}{2,10}\\.?,? +)?`;
 const ZONES = { EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7, WET: 0, WEST: 1, CET: 1, CEST: 2, MEZ: 1, MESZ: 2, EET: 2, EEST: 3, MSK: 3, JST: 9, KST: 9 }; // hours ahead
-const TIME_ZONE = ` *(?<zone>Z|UTC|GMT|[-+]\\d{2}:?\\d{2}|${Object.keys(ZONES).join("|")})?(?:\\[[A-Z][\\w/+-]*\\])?`;
+const TIME_ZONE = ` *(?<zone>Z|UTC|GMT|[-+]\\d{2}(?::?\\d{2})?|${Object.keys(ZONES).join("|")})?(?:\\[[A-Z][\\w/+-]*\\])?`;
+const FARTHEST = 15; // whole hours that a zone is ahead of UTC or behind it
 const ERAS = { 令和: 2018, 平成: 1988, 昭和: 1925, 大正: 1911, 明治: 1867 }; // the year before the first of each
 const DAYS = [
   "(?<year>\\d{4})(?<sign>[-/.]) ?(?<month>\\d{1,2})\\k<sign> ?(?<day>\\d{1,2})\\.?",
@@ -90,9 +91,9 @@ export function timeOf(word, order) {
   const month = held.name === undefined ? Number(held.month) : monthNamed(held.name);
   const day = daysSince1970(fullYear(held.year), month ?? 0, Number(held.day ?? 1));
   if (day === null || held.hour === undefined) return day === null ? null : day * 86400e6;
-  const seconds = secondsIn(held);
-  if (seconds === null) return null;
-  return (day * 86400 - zoneOffset(held.zone) + seconds) * 1e6 + microseconds(held.fraction);
+  const [seconds, shift] = [secondsIn(held), zoneOffset(held.zone)];
+  if (seconds === null || shift === null) return null;
+  return (day * 86400 - shift + seconds) * 1e6 + microseconds(held.fraction);
 }
 
 // Year, month and day of three numbers.
@@ -124,10 +125,11 @@ function daysSince1970(year, month, day) {
   return exists ? Math.round(date.getTime() / 86400000) : null;
 }
 
-// How many seconds a time zone is ahead of UTC.
+// How many seconds a time zone is ahead of UTC; null where nothing on earth is as far.
 function zoneOffset(zone) {
   if (!zone || !/^[-+]/u.test(zone)) return (ZONES[zone] ?? 0) * 3600;
-  return (zone[0] === "+" ? 1 : -1) * (Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(-2)) * 60);
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(":", ""))];
+  return hours > FARTHEST || minutes > 59 ? null : (zone[0] === "+" ? 1 : -1) * (hours * 3600 + minutes * 60);
 }
 
 // The microseconds that a duration such as 2h 30min, 26:15:00 or 3 days 04:05:06 lasts; null where the word is none.
