@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal
 
 import pandas as pd
@@ -319,3 +319,15 @@ def test_cells_by_the_names_of_rows_belong_to_their_row(tmp_path):
     path = tmp_path / "birds.json"
     path.write_text('{"wing": {"0": 4.9, "1": 6.0, "2": 5.1}, "bird": {"2": "robin", "0": "wren", "1": "tit"}}')
     assert notes_of(path)[0].to_pydict() == {"wing": [4.9, 6.0, 5.1], "bird": ["wren", "tit", "robin"]}
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_of_day_keep_their_fractions(tmp_path, unit):
+    """In a file of Parquet they are the numbers that the same times are as words."""
+    words = ["08:15:00.500", "23:59:59.250", "00:00:00"]
+    times = list(map(time.fromisoformat, words))
+    path = tmp_path / "clock.parquet"
+    kind = pa.time32(unit) if unit == "ms" else pa.time64(unit)
+    pq.write_table(pa.table({"seen at": pa.array([*times, None], kind)}), path)
+    assert mr.read_table(path)["seen at"].to_pylist() == [29700.5, 86399.25, 0.0, None]
+    assert as_numbers(words, understand(words))[0] == [29700.5, 86399.25, 0.0]
