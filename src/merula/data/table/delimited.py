@@ -14,7 +14,7 @@ from merula.data.table.cleaning import are_whole, cleaned, holds_codes, seen_in,
 from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions, with_decimal
 from merula.data.table.footers import footer_of, last_rows, note_footer, note_total, total_in, with_totals
-from merula.data.table.header_again import header_again
+from merula.data.table.header_again import header_again, note_header_again
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
@@ -99,7 +99,7 @@ def without_repeats(layout: Layout) -> Layout:
     rest, count = (b"", 0) if again is None else again.taken_out(layout.data[layout.rows - 1 :])
     if count == 0:
         return layout
-    warn_user(f"the header stands again in {several(count, 'line')} below it, which {'is' if count == 1 else 'are'} left out", UserWarning)  # fmt: skip
+    note_header_again(count)
     return replace(layout, data=layout.data[: layout.rows - 1] + rest)
 
 

@@ -6,7 +6,9 @@ import csv
 import re
 from dataclasses import dataclass
 
+from merula.core import warn_user
 from merula.data.table.headers import NUMBER
+from merula.show.numbers import several
 
 FEWEST_BETWEEN = 10  # rows for each line that is the header again
 MARK = rb"(?:\xef\xbb\xbf)?"  # of the order of bytes, with which a file begins that was put below another
@@ -75,3 +77,8 @@ def _cell(cell: str, separator: str) -> bytes:
     """What finds a cell: with or without quotation marks, and with blanks round it."""
     blanks = rb" *" if separator == "\t" else rb"[ \t]*"
     return blanks + rb'"?' + blanks + re.escape(cell.replace('"', '""').encode()) + blanks + rb'"?' + blanks
+
+
+def note_header_again(count: int) -> None:
+    """A note of how often the header stands again."""
+    warn_user(f"the header stands again in {several(count, 'line')} below it, which {'is' if count == 1 else 'are'} left out", UserWarning)  # fmt: skip
