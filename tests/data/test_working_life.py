@@ -331,3 +331,17 @@ def test_times_of_day_keep_their_fractions(tmp_path, unit):
     pq.write_table(pa.table({"seen at": pa.array([*times, None], kind)}), path)
     assert mr.read_table(path)["seen at"].to_pylist() == [29700.5, 86399.25, 0.0, None]
     assert as_numbers(words, understand(words))[0] == [29700.5, 86399.25, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["numeric", "categorical", "count"])
+def test_times_of_day_in_a_file_are_those_of_words(tmp_path, kind):
+    """Of whatever kind the column is said to be: pages and services send words."""
+    path = tmp_path / "calls.csv"
+    path.write_text(
+        "seen at,ringed\n" + "".join(f"{k % 24:02d}:15:00,{('yes', 'no')[k % 3 == 0]}\n" for k in range(48))
+    )
+    table = mr.read_table(path)
+    model = mr.NaiveBayesClassifier(kinds={"seen at": kind}).fit(table.select(["seen at"]), table["ringed"])
+    expected = model.predict_proba(table.select(["seen at"]))[[8, 13]].tolist()
+    for words in (["08:15:00", "13:15:00"], ["8:15 am", "1:15 pm"], [29_700, 47_700]):
+        assert model.predict_proba(pd.DataFrame({"seen at": words})).tolist() == expected

@@ -117,6 +117,20 @@ def test_words_are_read_as_python_reads_them(ask_engine: Any, held: str) -> None
         assert mine == theirs or close, (word, mine, theirs)
 
 
+def test_times_of_day_that_are_levels_are_read_as_python_reads_them(ask_engine: Any, tmp_path: Any) -> None:
+    """Of a file of times they are seconds, whatever way a person writes them."""
+    path = tmp_path / "calls.csv"
+    path.write_text("größe,ringed\n" + "14:30:00,yes\n07:15:00,no\n00:00:00,yes\n12:30:00,no\n" * 4)
+    table = mr.read_table(path)
+    model = mr.NaiveBayesClassifier(kinds={"größe": "categorical"}).fit(table.select(["größe"]), table["ringed"])
+    words = [*CLOCKS, "52200", 52200, 45000.0]
+    said = ask_engine(model, [{"größe": word} for word in words], [{"ask": "cells"}])
+    missing = len(model.schema_["größe"].levels)
+    told = [None if cells[0] == missing else cells[0] for (cells,) in said]
+    assert told == [python_cell(model, word) for word in words]
+    assert told[:2] == [3, 3]  # 14:30 and 2:30 pm
+
+
 def test_what_is_typed_becomes_a_case(ask_engine: Any) -> None:
     table = pd.DataFrame(
         {"day": pd.date_range("2024-01-01", periods=8), "sum": np.arange(8.0), "paid": ["yes", "no"] * 4}

@@ -54,6 +54,8 @@ class Hints:
     def of_labels(self, name: str) -> Reading | None:
         """What of this concerns the labels of a column of categories, words or numbers; None where nothing does."""
         missing = (*self.missing, *self.stand_ins.get(name, ()))
+        if name in self.of_the_day:
+            return Reading("time of day", missing=missing, fold_case=self.fold_case, keep=self.keep)
         stated = missing or self.fold_case or self.keep
         return Reading("words", missing=missing, fold_case=self.fold_case, keep=self.keep) if stated else None
 
@@ -268,6 +270,7 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
     spelled = _spellings(reading, levels)
     kinds = {type(level) for level in levels if level is not None}
     numbers = frozenset(float(word) for word in reading.missing if PLAIN.fullmatch(word)) if reading else frozenset()
+    of_the_day = reading is not None and reading.form == "time of day"
 
     def settle(label: Label) -> Label:
         if not isinstance(label, str):
@@ -279,16 +282,23 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
             return word
         if word in missing:
             return None
+        seconds = seconds_of_day(word) if of_the_day else None
+        if seconds is not None:
+            return _whole(seconds)
         if reading is not None and reading.fold_case:
             word = word.casefold()
         if spelled:
             return spelled.get(word.casefold(), word)
         if kinds and kinds <= {int, float} and PLAIN.fullmatch(word) and not PADDED.fullmatch(word):
-            number = float(word)
-            return int(number) if number.is_integer() else number
+            return _whole(float(word))
         return word
 
     return settle
+
+
+def _whole(number: float) -> float:
+    """A number as files have it: a whole one without a fraction."""
+    return int(number) if number.is_integer() else number
 
 
 def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str, Label]:
