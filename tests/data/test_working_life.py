@@ -345,3 +345,15 @@ def test_times_of_day_in_a_file_are_those_of_words(tmp_path, kind):
     expected = model.predict_proba(table.select(["seen at"]))[[8, 13]].tolist()
     for words in (["08:15:00", "13:15:00"], ["8:15 am", "1:15 pm"], [29_700, 47_700]):
         assert model.predict_proba(pd.DataFrame({"seen at": words})).tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(4), pa.binary_view(), pa.dictionary(pa.int32(), pa.binary())])  # fmt: skip
+def test_bytes_that_are_text_are_words_however_they_are_held(tmp_path, kind):
+    """As polars, Spark and others write them to Arrow files."""
+    names = [b"wren", b"tits", None]
+    cells = pa.array(names).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(names, kind)
+    table = pa.table({"bird": cells, "eggs": [5, 9, 7]})
+    path = tmp_path / "birds.arrow"
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    assert mr.read_table(path)["bird"].to_pylist() == ["wren", "tits", None]
