@@ -75,7 +75,9 @@ def header_cells(header: bytes, separator: str) -> list[str]:
 
 def _cell(cell: str, separator: str) -> bytes:
     """What finds a cell: with or without quotation marks, and with blanks round it."""
-    blanks = rb" *" if separator == "\t" else rb"[ \t]*"
+    blanks = (
+        rb" *+" if separator == "\t" else rb"[ \t]*+"
+    )  # not given back: a long row of them would take time beyond measure
     return blanks + rb'"?' + blanks + re.escape(cell.replace('"', '""').encode()) + blanks + rb'"?' + blanks
 
 
