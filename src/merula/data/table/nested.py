@@ -36,7 +36,7 @@ def _without_lists(table: Any) -> Any:
     """The table with bytes that are text as words, and empty cells for lists and other bytes."""
     import pyarrow as pa
 
-    unread = list[str]()
+    unread, table = list[str](), _without_codes_of_bytes(table)
     for position, field in enumerate(table.schema):
         if _holds_bytes(field.type):
             try:
@@ -52,10 +52,22 @@ def _without_lists(table: Any) -> Any:
     return table
 
 
+def _without_codes_of_bytes(table: Any) -> Any:
+    """The table with the bytes or lists that codes stand for in their place."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        values = field.type.value_type if pa.types.is_dictionary(field.type) else None
+        if values is not None and (_holds_bytes(values) or pa.types.is_nested(values)):
+            table = table.set_column(position, field.name, table.column(position).cast(values))
+    return table
+
+
 def _holds_bytes(kind: Any) -> bool:
     import pyarrow as pa
 
-    return any(test(kind) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary))
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    return any(test(kind) for test in tests)
 
 
 def _hold(names: list[str]) -> str:
