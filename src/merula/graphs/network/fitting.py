@@ -29,7 +29,7 @@ from merula.graphs.network.statistic import (
     read_further,
     read_rows,
 )
-from merula.graphs.structure.family_scores import in_units, regressions, spread
+from merula.graphs.structure.family_scores import in_units, regressions, spread, typical_floor
 from merula.stats import FullMoments, PairCounts
 
 if TYPE_CHECKING:
@@ -433,7 +433,8 @@ def regressed(
     found = part.with_columns([*sorted(numeric), name])
     of = dict(zip(part.columns, spreads, strict=True))
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
-    slopes, variance, _ = regressions(mass, scatter)
+    floor = typical_floor(mass, found.mean[:, -1], scatter[:, -1, -1], units[-1])
+    slopes, variance, _ = regressions(mass, scatter, floor)
     slopes *= units[-1] / units[:-1]
     mean = np.where(mass[:, None] > 0, found.mean, found.mean[np.argmax(mass)])
     rest = np.broadcast_to(found.rest, found.mean.shape).copy()
