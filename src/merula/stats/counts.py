@@ -20,6 +20,7 @@ from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats._kernels import class_weights, count_slots, count_tokens
 from merula.stats.base import OfColumns, moved, with_weight
+from merula.stats.fading import faded_weights
 from merula.stats.removal import labels_left, left_over, of_missing
 
 GRID = 1024  # points for each unit of the inverse hyperbolic sine
@@ -72,7 +73,7 @@ class ClassCounts(PlainFields):
         return ClassCounts(left_over(self.weight, other.weight, lambda _: "a class"))
 
     def scaled(self, factor: float) -> ClassCounts:
-        return ClassCounts(self.weight * factor)
+        return ClassCounts(faded_weights(self.weight, factor))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> ClassCounts:
         return ClassCounts(moved(self.weight, indices, count))
@@ -150,7 +151,7 @@ class LevelCounts(OfColumns):
         return LevelCounts(self.columns, labels, counts, left_over(self.missing, other.missing, of_missing(self.columns)))  # fmt: skip
 
     def scaled(self, factor: float) -> LevelCounts:
-        return replace(self, counts=tuple(part * factor for part in self.counts), missing=self.missing * factor)
+        return replace(self, counts=tuple(faded_weights(part, factor) for part in self.counts), missing=faded_weights(self.missing, factor))  # fmt: skip
 
     def _check(self, sizes: Sequence[int]) -> None:
         check_tables(self.columns, sizes, "levels", len(self.missing), FEWER_LEVELS)
@@ -226,7 +227,7 @@ class TokenCounts(OfColumns):
         return self + TokenCounts(self.columns, self.binary, tuple(labels), tuple(counts), present)
 
     def scaled(self, factor: float) -> TokenCounts:
-        return replace(self, counts=tuple(part * factor for part in self.counts), present=self.present * factor)
+        return replace(self, counts=tuple(faded_weights(part, factor) for part in self.counts), present=faded_weights(self.present, factor))  # fmt: skip
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
         check_tables(self.columns, widths(self.labels, other.labels), "words", len(self.present), FEWER_WORDS)
@@ -302,7 +303,7 @@ class ValueCounts(OfColumns):
         return ValueCounts(self.columns, tuple(np.array(met, dtype=np.float64) for met, _ in left), tuple(np.ascontiguousarray(part) for _, part in left), missing)  # fmt: skip
 
     def scaled(self, factor: float) -> ValueCounts:
-        return replace(self, counts=tuple(part * factor for part in self.counts), missing=self.missing * factor)
+        return replace(self, counts=tuple(faded_weights(part, factor) for part in self.counts), missing=faded_weights(self.missing, factor))  # fmt: skip
 
     def _check(self, name: str, size: int) -> None:
         """Of each column alone: they are added up one after another, and together take what the columns themselves do."""

@@ -150,6 +150,9 @@ def test_small_parameters_vanish_nowhere():
     for k, parameter in ((0, 0.05), (1, 3.0), (3, 40.0)):
         assert stats.kstest(mixed[:, k], stats.beta(parameter, 43.05 - parameter).cdf).pvalue > 1e-3
     assert not mixed[:, 2].any()
+    flu = mr.BayesianNetwork().add("flu", ["no", "yes"], [0.5, 0.5])
+    found = flu.query_interval("flu", equivalent_sample_size=1e-310, draws=4_000, random_state=0)
+    assert len(found.draws) == 4_000 and found.draws[:, 0].mean() == pytest.approx(0.5, abs=0.03)
 
 
 def test_findings_beyond_the_range_of_floats_have_intervals_too():
@@ -351,6 +354,40 @@ def test_numbers_far_from_0_and_in_other_units_lose_nothing():
     first = near.query_interval("flu", {"fever": 38.4, "age": 50.0}, random_state=0)
     again = moved.query_interval("flu", {"fever": 1e9 + 1e-3 * 38.4, "age": 5e7}, random_state=0)
     assert again.lower == pytest.approx(first.lower, abs=1e-3) and again.upper == pytest.approx(first.upper, abs=1e-3)
+
+
+@pytest.mark.parametrize("far", [1e5, 1e9, -1e12])
+def test_a_level_far_off_costs_the_others_no_digit(far):
+    rows = fevers(60)
+    rows["age"] /= 1e3
+    apart = far * (rows["flu"] == "yes")
+    moved = rows.assign(fever=rows["fever"] + apart, age=rows["age"] - apart)
+    network = mr.BayesianNetwork([("flu", "fever"), ("age", "fever")]).fit(moved)
+    no, own = network.levels["flu"].index("no"), rows[rows["flu"] == "no"]
+    line = stats.linregress(own["age"], own["fever"])
+    errors = own["fever"] - line.intercept - line.slope * own["age"]
+    node = network.distribution("fever")
+    assert node.variance[no] == pytest.approx((errors**2).mean(), rel=1e-9)
+    intercepts, slopes, variances = beliefs_of(network, None).numbers["fever"].draw(4_000, np.random.default_rng(0))
+    for drawn_ones, exact in (
+        (slopes[:, no, 0], stats.t(len(own) - 2, line.slope, line.stderr)),
+        (intercepts[:, no], stats.t(len(own) - 2, line.intercept, line.intercept_stderr)),
+        ((errors**2).sum() / variances[:, no], stats.chi2(len(own) - 2)),
+    ):
+        assert stats.kstest(drawn_ones, exact.cdf).pvalue > 1e-3
+    asked = {"flu": {"no", "yes"}, "fever": 37.3, "age": 0.04}
+    assert network.query_interval("flu", asked, random_state=0).interval("no") == (1.0, 1.0)
+
+
+def test_configurations_that_borrow_a_line_draw_as_many_as_they_need(monkeypatch):
+    rows = pd.concat([fevers(6, seed).assign(town=f"town {seed}") for seed in range(12)])
+    thin = pd.concat([fevers(1, seed).assign(town=f"village {seed}") for seed in range(40)])
+    network = mr.BayesianNetwork([("town", "fever"), ("age", "fever")]).fit(pd.concat([rows, thin]))
+    belief, counted = beliefs_of(network, None).numbers["fever"], list[int]()
+    plain = type(belief.own[0]).draw
+    monkeypatch.setattr(type(belief.own[0]), "draw", lambda fit, n, rng: counted.append(n) or plain(fit, n, rng))
+    belief.draw(300, np.random.default_rng(0))
+    assert sum(counted) == 52 * 300
 
 
 # ---------------------------------------------------------------------------------------------------------------- refused

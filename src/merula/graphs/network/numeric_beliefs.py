@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from merula.graphs.factors.names import Levels, cell_text
 from merula.graphs.network.name_order import NameOrder
 from merula.graphs.network.node import GaussianNode
 from merula.graphs.network.statistic import FamilyStatistic
-from merula.graphs.structure.family_scores import FLOOR, ROWS_PER_PARAMETER, in_units, regressions, spread
+from merula.graphs.structure.family_scores import ROWS_PER_PARAMETER, in_units, regressions, spread, typical_floor
 
 LINES = "of numbers: flat in their lines and in log σ (Jeffreys)"
 DRAW = ""  # the variable whose levels are the draws; it stands before all others
@@ -31,16 +32,20 @@ SINGULAR = 1e-9  # of the largest eigenvalue of the parents' sums of squares in 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """A regression: its slopes, a root of the inverse of its sums of squares, its degrees of freedom and residual sum of squares."""
+    """A regression: its slopes, a root of the inverse of its sums of squares, its degrees of freedom and residual sum of squares.
+
+    No variance that is drawn goes below the `floor`.
+    """
 
     slopes: Array
     root: Array
     freedom: float
     rest: float
+    floor: float
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Slopes and variances, `n` of each; a variance has the floor that fits have."""
-        variance = np.maximum(self.rest / rng.chisquare(self.freedom, n), FLOOR)
+        variance = np.maximum(self.rest / rng.chisquare(self.freedom, n), self.floor)
         slopes = self.slopes + np.sqrt(variance)[:, None] * (rng.standard_normal((n, len(self.slopes))) @ self.root.T)
         return slopes, variance
 
@@ -52,10 +57,8 @@ class NumericBelief:
     node: GaussianNode
     levels: Levels  # of the discrete parents
     mass: Array
-    means: (
-        Array  # configurations × columns, in order (numeric parents as in `order`, the variable last), less the origin
-    )
-    origin: Array
+    means: Array  # configurations × columns: numeric parents as in `order`, the variable last
+    lost: Array  # what rounding cut off them
     units: Array
     order: tuple[int, ...]  # where each numeric parent of the node stands among the columns
     own: Mapping[int, _Fit]
@@ -79,27 +82,35 @@ class NumericBelief:
         slopes = np.empty((*shape, width))
         scale = self.units[-1]
         for group in NameOrder.of(self.levels).cells.ravel().tolist():
-            found = self.own[group].draw(n, rng) if group in self.own else self._of_another(n, rng)
-            noise = rng.standard_normal(n)
-            if found is None or not self.mass[group] > 0:
+            found = None
+            if self.mass[group] > 0:
+                found = self.own[group].draw(n, rng) if group in self.own else self._of_another(n, rng)
+            if found is None:
                 intercepts[:, group] = self.node.intercept.reshape(-1)[group]
                 slopes[:, group] = self.node.slopes.reshape(groups, width)[group]
                 variances[:, group] = self.node.variance.reshape(-1)[group]
                 continue
             drawn, variance = found[0] * (scale / self.units[:-1]), found[1] * scale**2
-            near = self.means[group, -1] + np.sqrt(variance / self.mass[group]) * noise - drawn @ self.means[group, :-1]
-            intercepts[:, group] = near + (self.origin[-1] - drawn @ self.origin[:-1])
+            apart = self.lost[group, -1] + np.sqrt(variance / self.mass[group]) * rng.standard_normal(n)
+            # from its own means, not from those of another: what lies near 0 loses no digits to what lies far off
+            intercepts[:, group] = apart - drawn @ self.lost[group, :-1] + (self.means[group, -1] - drawn @ self.means[group, :-1])  # fmt: skip
             slopes[:, group], variances[:, group] = drawn[:, self.order], variance
         return intercepts, slopes, variances
 
     def _of_another(self, n: int, rng: np.random.Generator) -> tuple[Array, Array] | None:
         """Slopes and variances of configurations that do not tell their own: in each draw those of one that does, or of all together."""
-        able = [group for group in NameOrder.of(self.levels).cells.ravel().tolist() if group in self.own]
-        if not able:
+        if not self._able:
             return None if self.shared is None else self.shared.draw(n, rng)
-        drawn = [self.own[group].draw(n, rng) for group in able]
-        chosen, row = rng.integers(len(able), size=n), np.arange(n)
-        return np.stack([slopes for slopes, _ in drawn])[chosen, row], np.stack([own for _, own in drawn])[chosen, row]
+        slopes, variances, chosen = np.empty((n, len(self.order))), np.empty(n), rng.integers(len(self._able), size=n)
+        for k in np.unique(chosen).tolist():
+            some = np.flatnonzero(chosen == k)
+            slopes[some], variances[some] = self._able[k].draw(len(some), rng)
+        return slopes, variances
+
+    @cached_property
+    def _able(self) -> list[_Fit]:
+        """The configurations that tell their own line."""
+        return [self.own[group] for group in NameOrder.of(self.levels).cells.ravel().tolist() if group in self.own]
 
     def lines(self, n: int, rng: np.random.Generator) -> GaussianNode:
         """The variable with drawn numbers, `n` times: a line for each level of a first parent, the `DRAW`."""
@@ -133,25 +144,26 @@ def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBel
     found = part.with_columns([*sorted(part.columns[:-1]), name])
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
     mass, width = np.asarray(found.weight, dtype=np.float64), len(found.columns)
-    fits = _fits(scatter, mass - width)
+    floor = typical_floor(mass, found.mean[:, -1], scatter[:, -1, -1], units[-1])
+    fits = _fits(scatter, mass - width, floor)
     own = {group: fit for group, fit in enumerate(fits) if fit is not None}
     spare = float(mass.sum() - (mass > 0).sum() - (width - 1))
-    (shared,) = _fits(scatter.sum(axis=0, keepdims=True), np.array([spare]))
-    origin = found.mean[np.argmax(mass)]
-    means = (found.mean - origin) + found.rest
+    (shared,) = _fits(scatter.sum(axis=0, keepdims=True), np.array([spare]), floor)
+    lost = np.broadcast_to(found.rest, found.mean.shape)
     order = tuple(found.columns.index(parent) for parent in node.numeric)
     levels = {parent: statistic.known(parent) for parent in node.discrete}
-    return NumericBelief(node, levels, mass, means, origin, units, order, own, shared)
+    return NumericBelief(node, levels, mass, found.mean, lost, units, order, own, shared)
 
 
-def _fits(scatter: Array, freedom: Array) -> list[_Fit | None]:
+def _fits(scatter: Array, freedom: Array, floor: float) -> list[_Fit | None]:
     """A regression for each sum of squares, whatever its rows; none without a degree of freedom, or where slopes can be anything."""
     enough = np.full(len(scatter), ROWS_PER_PARAMETER * (scatter.shape[1] + 1.0))  # none is thin here
-    slopes, _, left = regressions(enough, scatter)
+    slopes, _, left = regressions(enough, scatter, floor)
     found: list[_Fit | None] = []
     for group, spare in enumerate(freedom.tolist()):
         values, vectors = np.linalg.eigh(scatter[group, :-1, :-1])
         sure = not len(values) or values[0] > SINGULAR * values[-1]
         root = vectors / np.sqrt(values) if sure else vectors
-        found.append(_Fit(np.array(slopes[group]), root, spare, float(left[group])) if sure and spare >= 1 else None)
+        fit = _Fit(np.array(slopes[group]), root, spare, float(left[group]), floor)
+        found.append(fit if sure and spare >= 1 else None)
     return found
