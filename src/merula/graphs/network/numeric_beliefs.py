@@ -1,105 +1,72 @@
-"""What is believed of a numeric variable's line: normal–inverse-gamma, with the flat prior p(intercept, slopes, σ²) ∝ 1 / σ².
+"""What is believed of a numeric variable's line in each configuration of its discrete parents: normal–inverse-gamma, as of normal columns.
 
-Given n rows of a configuration with centred sums of squares S, k slopes and RSS, the residual sum of squares (Gelman et al. 2013,
-"Bayesian data analysis", section 14.2):
-
-σ² ~ RSS / χ²(n − k − 1), slopes ~ N(fitted, σ² · S⁻¹), mean at the parents' means ~ N(fitted, σ² / n), independent given σ²
-
-A configuration whose rows leave no degree of freedom (or whose parents do not vary) has, with its own mean, in each draw σ² and the slopes
-of another one that is drawn at random: of all configurations together where none tells its own. One that no row shows has no posterior under a flat prior, and is refused where an answer needs it.
+Lines lie about one line and variances about one scale, both flat, and drawn as well (see `line_chain`): what is usual is learned from all
+configurations together, so that one of few rows, or of none, has a posterior too. A single configuration has that of a regression under
+the flat prior p(line, σ²) ∝ 1 / σ².
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array, InputError
-from merula.graphs.factors.names import Levels, cell_text
+from merula.distributions.gaussian import PRIOR_FREEDOM, PRIOR_ROWS
+from merula.graphs.factors.names import Levels
+from merula.graphs.network.line_chain import LineChain, line_chain
 from merula.graphs.network.name_order import NameOrder
 from merula.graphs.network.node import GaussianNode
 from merula.graphs.network.statistic import FamilyStatistic
-from merula.graphs.structure.family_scores import FLOOR, ROWS_PER_PARAMETER, in_units, regressions, spread
+from merula.graphs.structure.family_scores import FLOOR, in_units, spread
 
-LINES = "of numbers: flat in their lines and in log σ (Jeffreys)"
+LINES = f"of numbers, normal–inverse-gamma: the lines of configurations lie about one line, worth {PRIOR_ROWS:g} row to each, and their variances about one, worth {PRIOR_FREEDOM:g} degrees of freedom; line and scale flat"
 DRAW = ""  # the variable whose levels are the draws; it stands before all others
-SINGULAR = 1e-9  # of the largest eigenvalue of the parents' sums of squares in units of their own
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """A regression: its slopes, a root of the inverse of its sums of squares, its degrees of freedom and residual sum of squares."""
-
-    slopes: Array
-    root: Array
-    freedom: float
-    rest: float
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Slopes and variances, `n` of each; a variance has the floor that fits have."""
-        variance = np.maximum(self.rest / rng.chisquare(self.freedom, n), FLOOR)
-        slopes = self.slopes + np.sqrt(variance)[:, None] * (rng.standard_normal((n, len(self.slopes))) @ self.root.T)
-        return slopes, variance
 
 
 @dataclass(frozen=True, eq=False)
 class NumericBelief:
-    """What is believed of a variable's line in each configuration of its discrete parents, in units of the columns."""
+    """What is believed of a variable's line in each configuration of its discrete parents."""
 
     node: GaussianNode
     levels: Levels  # of the discrete parents
     mass: Array
-    means: (
-        Array  # configurations × columns, in order (numeric parents as in `order`, the variable last), less the origin
-    )
-    origin: Array
+    origin: Array  # x₀, and where the variable is told from, in the order of the chain
     units: Array
-    order: tuple[int, ...]  # where each numeric parent of the node stands among the columns
-    own: Mapping[int, _Fit]
-    shared: _Fit | None
+    order: tuple[int, ...]  # where each numeric parent of the node stands in the chain
+    chain: LineChain | None
 
-    def check(self, needed: NDArray[np.int64]) -> None:
-        """An error if one of these configurations has no posterior."""
+    def check(self) -> None:
+        """An error if rows do not tell a line at all."""
         name = self.node.name
-        for group in needed.tolist():
-            if not self.mass[group] > 0:
-                at = np.unravel_index(group, self.node.intercept.shape)
-                raise InputError(f"no row shows {name!r} where {cell_text(self.levels, at)}, so that nothing is known of it there", where=f"variable {name!r}", remedy="fit on more rows, or merge levels")  # fmt: skip
-            if group not in self.own and self.shared is None:
-                raise InputError(f"too few rows show {name!r} together with {list(self.node.parents)}, or numeric parents repeat one another, so that its line can be anything", where=f"variable {name!r}", remedy="fit on more rows, or remove an arc")  # fmt: skip
+        if self.chain is None:
+            raise InputError(f"too few rows show {name!r} together with {list(self.node.parents)}, or numeric parents do not vary or repeat one another, so that its line can be anything", where=f"variable {name!r}", remedy="fit on more rows, or remove an arc")  # fmt: skip
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        """Intercepts, slopes and variances: `n` draws × configurations (× slopes). What has no posterior is as it was fitted."""
-        groups, width = len(self.mass), len(self.order)
-        shape = (n, groups)
-        intercepts, variances = np.empty(shape), np.empty(shape)
-        slopes = np.empty((*shape, width))
-        scale = self.units[-1]
-        for group in NameOrder.of(self.levels).cells.ravel().tolist():
-            found = self.own[group].draw(n, rng) if group in self.own else self._of_another(n, rng)
-            noise = rng.standard_normal(n)
-            if found is None or not self.mass[group] > 0:
-                intercepts[:, group] = self.node.intercept.reshape(-1)[group]
-                slopes[:, group] = self.node.slopes.reshape(groups, width)[group]
-                variances[:, group] = self.node.variance.reshape(-1)[group]
-                continue
-            drawn, variance = found[0] * (scale / self.units[:-1]), found[1] * scale**2
-            near = self.means[group, -1] + np.sqrt(variance / self.mass[group]) * noise - drawn @ self.means[group, :-1]
-            intercepts[:, group] = near + (self.origin[-1] - drawn @ self.origin[:-1])
-            slopes[:, group], variances[:, group] = drawn[:, self.order], variance
-        return intercepts, slopes, variances
+        """Intercepts, slopes and variances: `n` draws × configurations (× slopes)."""
+        assert self.chain is not None
+        parts = [self._everywhere(*drawn, rng) for drawn in self.chain.draws(n, rng)]
+        lines = np.concatenate([lines for lines, _ in parts])[:n] @ self.chain.unwhiten * self.units[-1]
+        variances = np.concatenate([variance for _, variance in parts])[:n] * self.units[-1] ** 2
+        slopes = lines[:, :, 1:] / self.units[:-1]
+        intercepts = lines[:, :, 0] + (self.origin[-1] - slopes @ self.origin[:-1])
+        return intercepts, slopes[:, :, self.order], variances
 
-    def _of_another(self, n: int, rng: np.random.Generator) -> tuple[Array, Array] | None:
-        """Slopes and variances of configurations that do not tell their own: in each draw those of one that does, or of all together."""
-        able = [group for group in NameOrder.of(self.levels).cells.ravel().tolist() if group in self.own]
-        if not able:
-            return None if self.shared is None else self.shared.draw(n, rng)
-        drawn = [self.own[group].draw(n, rng) for group in able]
-        chosen, row = rng.integers(len(able), size=n), np.arange(n)
-        return np.stack([slopes for slopes, _ in drawn])[chosen, row], np.stack([own for _, own in drawn])[chosen, row]
+    def _everywhere(
+        self, place: Array, scale: Array, variance: Array, lines: Array, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        """Lines and variances of all configurations: those that no row shows are drawn about line₀ and s² of the same draw."""
+        chains, groups, width = len(lines), len(self.mass), lines.shape[2]
+        ordered = _ordered(self.levels)
+        shown, unseen = (ordered[which[ordered]] for which in (self.mass > 0, ~(self.mass > 0)))
+        own = PRIOR_FREEDOM * scale[:, None] / rng.chisquare(PRIOR_FREEDOM, (chains, len(unseen)))
+        variances, everywhere = np.empty((chains, groups)), np.empty((chains, groups, width))
+        variances[:, shown], variances[:, unseen] = variance, np.maximum(own, FLOOR)
+        noise = rng.standard_normal((chains, len(unseen), width))
+        everywhere[:, shown] = lines
+        everywhere[:, unseen] = place[:, None] + np.sqrt(variances[:, unseen])[:, :, None] * noise
+        return everywhere, variances
 
     def lines(self, n: int, rng: np.random.Generator) -> GaussianNode:
         """The variable with drawn numbers, `n` times: a line for each level of a first parent, the `DRAW`."""
@@ -123,8 +90,8 @@ def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBel
     >>> import merula as mr, pandas as pd
     >>> network = mr.BayesianNetwork({"dose": []}).fit(pd.DataFrame({"dose": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}))
     >>> found = numeric_belief(network._learned.statistic, network.distribution("dose"))
-    >>> found.mass.tolist(), [one[0].shape for one in found.draw(3, np.random.default_rng(0))]
-    ([6.0], [(1,), (1, 0), (1,)])
+    >>> found.mass.tolist(), [part.shape for part in found.draw(3, np.random.default_rng(0))]
+    ([6.0], [(3, 1), (3, 1, 0), (3, 1)])
     """
     name, part = node.name, statistic.moments.part(node.name)
     alone = statistic.columns.with_columns(part.columns)
@@ -132,26 +99,18 @@ def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBel
     of = {column[0]: spread(*column) for column in each}
     found = part.with_columns([*sorted(part.columns[:-1]), name])
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
-    mass, width = np.asarray(found.weight, dtype=np.float64), len(found.columns)
-    fits = _fits(scatter, mass - width)
-    own = {group: fit for group, fit in enumerate(fits) if fit is not None}
-    spare = float(mass.sum() - (mass > 0).sum() - (width - 1))
-    (shared,) = _fits(scatter.sum(axis=0, keepdims=True), np.array([spare]))
-    origin = found.mean[np.argmax(mass)]
-    means = (found.mean - origin) + found.rest
-    order = tuple(found.columns.index(parent) for parent in node.numeric)
+    mass = np.asarray(found.weight, dtype=np.float64)
+    near = found.mean[np.argmax(mass)]
+    means = np.where(mass[:, None] > 0, (found.mean - near) + found.rest, 0.0)
+    apart = mass @ means / max(float(mass.sum()), 1e-300)
     levels = {parent: statistic.known(parent) for parent in node.discrete}
-    return NumericBelief(node, levels, mass, means, origin, units, order, own, shared)
+    shown = _ordered(levels)
+    shown = shown[mass[shown] > 0]
+    chain = line_chain(mass[shown], (means[shown] - apart) / units, scatter[shown], (near + apart)[:-1] / units[:-1])
+    order = tuple(found.columns.index(parent) for parent in node.numeric)
+    return NumericBelief(node, levels, mass, near + apart, units, order, chain)
 
 
-def _fits(scatter: Array, freedom: Array) -> list[_Fit | None]:
-    """A regression for each sum of squares, whatever its rows; none without a degree of freedom, or where slopes can be anything."""
-    enough = np.full(len(scatter), ROWS_PER_PARAMETER * (scatter.shape[1] + 1.0))  # none is thin here
-    slopes, _, left = regressions(enough, scatter)
-    found: list[_Fit | None] = []
-    for group, spare in enumerate(freedom.tolist()):
-        values, vectors = np.linalg.eigh(scatter[group, :-1, :-1])
-        sure = not len(values) or values[0] > SINGULAR * values[-1]
-        root = vectors / np.sqrt(values) if sure else vectors
-        found.append(_Fit(np.array(slopes[group]), root, spare, float(left[group])) if sure and spare >= 1 else None)
-    return found
+def _ordered(levels: Levels) -> NDArray[np.intp]:
+    """The configurations in the order of names and labels, in which they are drawn."""
+    return NameOrder.of(levels).cells.ravel()
