@@ -37,8 +37,8 @@ class LineChain:
     all σ²_g times Σ_g rest_g(middle)/σ²_g / χ²(n − k − 1), then line₀ ~ N(middle, (Σ_g A_g/σ²_g)⁻¹), `middle` minimising that sum
     line_g ~ N(line₀ + A_g·(fitted_g − line₀), σ²_g·(1 + M_g)⁻¹)
 
-    The third moves all scales together (Liu & Sabatti 2000, "Generalised Gibbs sampler", theorem 1), so that one configuration has its
-    posterior under the flat prior at once: σ² = RSS / χ²(n − k − 1). Configurations without a row tell nothing, and are left out.
+    The third moves all scales together (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo"), so that one
+    configuration has its posterior under the flat prior at once: σ² = RSS / χ²(n − k − 1). Those without a row tell nothing, and are left out.
     """
 
     rows: Array
@@ -57,7 +57,7 @@ class LineChain:
 
     @cached_property
     def _about(self) -> Array:
-        """A, and what it and its root make of the fitted lines."""
+        """A: what rows of a configuration tell of line₀."""
         return self.roots.transpose(0, 2, 1) @ self.roots
 
     @cached_property
