@@ -64,6 +64,21 @@ def test_the_cheapest_changes_are_those_of_trying_them_all(case, most):
     assert len(found.changes) <= most
 
 
+def test_cells_that_rule_out_a_class_are_changed_like_others():
+    """Tables with 0: the log joint of a class is −inf, and what a change adds to that is no number."""
+    tables = {
+        "income": {"refuse": {"low": 1.0, "high": 0.0}, "grant": {"low": 0.0, "high": 1.0}},
+        "debts": {"refuse": {"yes": 0.6, "no": 0.4}, "grant": {"yes": 0.3, "no": 0.7}},
+    }
+    model = mr.NaiveBayesClassifier.from_tables({"refuse": 0.5, "grant": 0.5}, tables)
+    levels, prices = {"income": ["low", "high"], "debts": ["yes", "no"]}, {"income": 5.0, "debts": 2.0}
+    for income, debts, want in product(*levels.values(), ["refuse", "grant"]):
+        row = {"income": income, "debts": debts}
+        found = mr.what_if(model, row, want, prices=prices)
+        assert found.price == cheapest_by_trying(model, levels, row, want, prices, None, 2)
+        assert model.predict(pd.DataFrame([found.row(row)]))[0] == want
+
+
 @pytest.fixture(scope="module")
 def penguins():
     table = pd.read_csv("src/merula/data/penguins.csv").drop(columns="year")

@@ -344,3 +344,18 @@ def test_a_joint_normal_class_keeps_its_digits_however_far_another_lies():
     beside = clone(without).fit(moved, rain)
     columns = [beside.classes_.tolist().index(label) for label in ("none", "some")]
     np.testing.assert_allclose(beside.predict_proba(moved[near])[:, columns], alone, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("far", [1e5, 1e7, -1e9])
+@pytest.mark.parametrize("model", [mr.TANClassifier(numeric="gaussian"), mr.KDBClassifier(numeric="gaussian")], ids=["tan", "kdb"])  # fmt: skip
+def test_a_class_far_off_lifts_no_variance_of_the_others(model, far):
+    """A billionth of the whole column's variance is a spread of 150 beside a class 10⁷ off: those that spread by 1 would be one."""
+    rng = np.random.default_rng(10)
+    rain = np.repeat(["none", "some", "flood"], 200)
+    level = rng.normal(0, 1, 600) + np.select([rain == "some", rain == "flood"], [3.0, far], 0.0)
+    model = clone(model).fit(level[:, None], rain)
+    asked, near = np.linspace(-2, 5, 29), ["none", "some"]
+    found = model.predict_proba(asked[:, None])[:, [model.classes_.tolist().index(label) for label in near]]
+    laws = [norm(level[rain == label].mean(), level[rain == label].std()) for label in near]
+    wanted = np.column_stack([law.pdf(asked) for law in laws])
+    np.testing.assert_allclose(found, wanted / wanted.sum(axis=1, keepdims=True), rtol=0, atol=1e-7)

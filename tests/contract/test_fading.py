@@ -58,6 +58,36 @@ def assert_alike(mine, theirs):
             np.testing.assert_allclose([one.mean, one.squares], [other.mean, other.squares], rtol=1e-12)
 
 
+@pytest.mark.adds
+def test_rows_that_fade_for_years_are_never_so_light_that_a_file_holds_them_no_more(classifier, patients, tmp_path):
+    table, y = patients
+    half = len(y) // 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = clone(classifier).partial_fit(table[:half], y[:half], classes=np.unique(y), reference=True)
+        try:
+            for _ in range(6):  # 10⁻³⁶⁰ is no number
+                model = model.faded(1e-60).partial_fit(table[half:], y[half:])
+        except mr.InputError as error:
+            assert str(error).startswith(("rows cannot fade: ", "distributions='auto'"))
+            return
+    proba = model.predict_proba(table)
+    assert np.isfinite(proba).all()
+    model.save(tmp_path / "faded.merula")
+    np.testing.assert_array_equal(mr.load(tmp_path / "faded.merula").predict_proba(table), proba)
+    with pytest.raises(mr.InputError, match="fade by 1e-200 to next to nothing"):
+        model.faded(1e-200)
+
+
+def test_a_model_of_rows_that_hardly_count_is_one_that_a_file_holds(classifier, patients, tmp_path):
+    table, y = patients
+    weights = np.ones(len(y))
+    weights[-8:] = 10.0 ** -np.arange(40.0, 320.0, 35.0)  # as they are where weights halve with every day
+    model = fitted(classifier, table, y, weights)
+    model.save(tmp_path / "light.merula")
+    np.testing.assert_array_equal(mr.load(tmp_path / "light.merula").predict_proba(table), model.predict_proba(table))
+
+
 def test_a_model_that_cannot_fade_says_why(classifier, patients):
     table, y = patients
     model = fitted(classifier, table, y)

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -46,6 +47,15 @@ def test_rows_are_lists_side_by_side():
     shares = np.random.default_rng(5).dirichlet([1, 1, 0.01], 500)
     assert (np.array(json.loads(b"[" + rows_of_shares(shares) + b"]")) == shares).all()
     assert (np.array(json.loads(b"[" + rows_of_shares(np.asfortranarray(shares)) + b"]")) == shares).all()
+
+
+def test_many_are_written_as_few_are():
+    """Whether a service writes them by the loop or not, a batch and its parts are the same text."""
+    rng = np.random.default_rng(8)
+    shares = np.concatenate([rng.random(5_000), 10 ** -(7 * rng.random(5_000)), 10 ** -(300 * rng.random(5_000))])
+    edges = [1e-3, 1e-4, 9.999e-5, 1.5e-5, 1e-5, 9.999e-6, 1e-6, 1e-9, 1e-10, 1e-100, 0.0, 1.0]
+    shares = np.append(shares, edges).reshape(-1, 2)
+    assert rows_of_shares(shares) == msgspec.json.encode(shares.tolist())[1:-1]
 
 
 @pytest.mark.parametrize("share", [1.0000000000000002, -0.5, float("nan"), float("inf"), 5e-324, 1e-308])

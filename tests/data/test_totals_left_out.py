@@ -59,3 +59,37 @@ def test_new_files_are_answered_without_their_total(tmp_path):
     given = [model.predict_proba(table.drop_columns(["Art"])) for table in (new, clean)]
     assert given[0].shape == (5, 2)
     np.testing.assert_array_equal(*given)
+
+
+@pytest.mark.parametrize("count", [2, 4, 7])
+def test_a_word_of_several_rows_is_a_value(tmp_path, count):
+    """A column of grades that was sorted ends with those that are words: none of these rows is lost."""
+    grades = [*(str(k % 5) for k in range(15)), *["average"] * count]
+    table, notes = read(tmp_path, "grade,price\n" + "".join(f"{grade},{k}\n" for k, grade in enumerate(sorted(grades))))
+    assert table["grade"].to_pylist() == sorted(grades)
+    assert not any("left out" in note for note in notes)
+
+
+def test_a_word_in_the_midst_is_a_value_at_the_end_too(tmp_path):
+    table, _ = read(tmp_path, "year,wing\n2001,8\naverage,7\n2002,9\naverage,6\n")
+    assert table["wing"].to_pylist() == [8, 7, 9, 6]
+
+
+@pytest.mark.parametrize("last", ["Total Recall", "Balance board", "sum-1", "overall good"])
+def test_what_begins_like_a_total_among_few_numbers_is_kept(tmp_path, last):
+    """Films are called 1917 and 300, too."""
+    table, _ = read(tmp_path, f"title,score\n1917,8.2\n300,7.6\n{last},7.5\n")
+    assert table["title"].to_pylist() == ["1917", "300", last]
+
+
+@pytest.mark.parametrize("last", ["Total 2024", "Total (EUR)", "Total EUR", "Totals: all", "Saldo per 31.12.2024", "Balance as of May"])  # fmt: skip
+def test_a_total_of_a_time_or_a_currency_is_left_out_among_few_numbers(tmp_path, last):
+    table, _ = read(tmp_path, f"year,wing\n2001,8\n2002,9\n{last},17\n")
+    assert table["wing"].to_pylist() == [8, 9]
+
+
+def test_a_total_of_anything_is_left_out_among_many_numbers(tmp_path):
+    table, _ = read(
+        tmp_path, "year,wing\n" + "".join(f"{year},4\n" for year in range(2000, 2012)) + "Total revenue,48\n"
+    )
+    assert table["year"].to_pylist() == list(range(2000, 2012))

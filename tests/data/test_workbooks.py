@@ -367,3 +367,16 @@ def test_without_the_reader(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(ImportError, match=r"pip install 'merula\[excel\]'"):
         mr.read_table(write(xlsx({"Birds": BIRDS})))
+
+
+def test_a_header_that_stands_again_on_every_page_is_no_row(write):
+    rows = [[("wren", "robin", "tit")[k % 3], k, k + 0.5] for k in range(40)]
+    with pytest.warns(UserWarning, match="the header stands again in 2 lines below it"):
+        table = mr.read_table(write(xlsx({"Birds": [BIRDS[0], *rows[:20], BIRDS[0], *rows[20:], BIRDS[0]]})))
+    assert table["größe"].to_pylist() == list(range(40)) and table["wing"].to_pylist() == [k + 0.5 for k in range(40)]
+
+
+@pytest.mark.parametrize("last", [["bird", 3, 4.5], ["wren", 3, "wing"]])
+def test_a_row_that_is_its_header_among_such_values_is_one(write, last):
+    rows = [["wren", k, k + 0.5] for k in range(40)]
+    assert mr.read_table(write(xlsx({"Birds": [BIRDS[0], *rows, BIRDS[0], last]}))).num_rows == 42

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal
 
 import pandas as pd
@@ -86,6 +86,7 @@ INSTANTS = {
     "years of the Poles": (["12.03.2023 r.", "13.04.2023 r.", "01.05.2023 r."], ["2023-03-12", "2023-04-13", "2023-05-01"]),
     "zones by name": (["2023-03-12 14:05 CET", "2023-07-05 03:07 CEST", "2023-01-09 22:11 EST"], ["2023-03-12 13:05", "2023-07-05 01:07", "2023-01-10 03:11"]),
     "zones of Java": (["2023-03-12T14:05:00+01:00[Europe/Berlin]", "2023-07-05T03:07:00+02:00[Europe/Berlin]", "2023-01-09T22:11:00Z[UTC]"], ["2023-03-12 13:05", "2023-07-05 01:07", "2023-01-09 22:11"]),
+    "zones of PostgreSQL": (["2023-03-12 14:05:00+02", "2023-07-05 03:07:00-05", "2023-01-09 22:11:00.25+00"], ["2023-03-12 12:05", "2023-07-05 08:07", "2023-01-09 22:11:00.25"]),
     "appointments": (["12.03.2023 9.30 Uhr", "13.04.2023 14 Uhr", "01.05.2023 7:05 Uhr"], ["2023-03-12 09:30", "2023-04-13 14:00", "2023-05-01 07:05"]),
 }  # fmt: skip
 
@@ -98,6 +99,12 @@ def test_instants(case):
     assert reading.form == "date" and as_numbers(words, reading) == (stamps, [])
 
 
+@pytest.mark.parametrize("zone", ["+25:00", "-16", "+01:99", "+9930"])
+def test_no_zone_is_as_far_from_the_others(zone):
+    """The days would be others than those that are written."""
+    assert understand([f"2023-03-12 {hour}:05{zone}" for hour in range(10, 20)]) is None
+
+
 def test_hours_and_minutes_with_an_h_between():
     """Beyond a day, they are no times of day."""
     words = ["1 h 05", "26h40", "2 h 03"]
@@ -107,6 +114,14 @@ def test_hours_and_minutes_with_an_h_between():
 
 
 # ------------------------------------------------------------------------------------------------------ codes, records
+
+
+def test_a_few_codes_are_no_amounts_of_a_currency_called_like_them():
+    """Petrol, conferences, versions; but 95 lei, and many amounts, are."""
+    for words in (["RON95", "RON97", "RON100"], ["COP26", "COP27"], ["PHP5", "PHP7", "PHP8"]):
+        assert understand(words) is None
+    for words in (["RON 95", "RON 97"], ["RON95", "RON97.50"], [f"RON{k}" for k in range(90, 102)]):
+        assert understand(words).unit == "RON"
 
 
 def looked(tmp_path, name, cells, **more):
@@ -170,17 +185,18 @@ def test_records_are_columns_and_lists_are_told(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     table, notes = notes_of(path)
     assert table.column_names == ["user.age", "user.home.city", "tags", "paid"]
-    assert table["user.home.city"].to_pylist()[:2] == ["Ulm", "Köln"] and table["tags"].null_count == 40
+    assert table["user.home.city"].to_pylist()[:2] == ["Ulm", "Köln"] and table["tags"].to_pylist()[:3] == [[], ["a"], ["a", "a"]]  # fmt: skip
     assert any("'user' holds records" in note and "'user.age', 'user.home.city'" in note for note in notes)
-    assert any("'tags' holds lists" in note for note in notes)
-    assert [one.kind for one in mr.look(path, target="paid").columns[:2]] == ["numeric", "categorical"]
+    found = mr.look(path, target="paid")
+    assert [one.kind for one in found.columns[:3]] == ["numeric", "categorical", "ignore"]
+    assert "holds lists" in found.columns[2].why
 
 
 def test_records_and_lists_are_answered_from_the_command(tmp_path):
     path, model, answers = (str(tmp_path / name) for name in ("users.jsonl", "users.merula", "answers.csv"))
     rows = [{"user": {"age": 20 + k % 7 + 9 * (k % 2)}, "tags": ["a"], "paid": ("ja", "nein")[k % 2]} for k in range(40)]  # fmt: skip
     (tmp_path / "users.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
-    for words in (["fit", path, "--target", "paid", "--ignore", "tags", "--model", "naive", "-o", model], ["predict", model, path, "-o", answers]):  # fmt: skip
+    for words in (["fit", path, "--target", "paid", "--model", "naive", "-o", model], ["predict", model, path, "-o", answers]):  # fmt: skip
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.stderr
     assert pd.read_csv(answers)["class"].tolist() == [row["paid"] for row in rows]
@@ -191,8 +207,8 @@ def test_bytes_that_are_text_are_words_and_others_are_told(tmp_path):
     path = tmp_path / "old.parquet"
     pq.write_table(pa.table({"land": pa.array([b"DE", "Österreich".encode(), None]), "key": pa.array([b"\xff\x00"] * 3)}), path)  # fmt: skip
     table, notes = notes_of(path)
-    assert table["land"].to_pylist() == ["DE", "Österreich", None] and table["key"].null_count == 3
-    assert [note for note in notes if "'key' holds lists or bytes" in note]
+    assert table["land"].to_pylist() == ["DE", "Österreich", None] and table["key"].to_pylist() == [b"\xff\x00"] * 3
+    assert not notes and "bytes" in mr.look(table).columns[1].why
 
 
 def test_an_impossible_day_is_named_at_fit(tmp_path):
@@ -285,3 +301,60 @@ def test_decimals_are_the_nearest_floats(library):
 
 def test_days_without_a_year_are_no_amounts():
     assert resemblance(["24 Jan", "3 Jul", "7 Okt"]) is None
+
+
+def test_one_row_of_records_is_a_row(tmp_path):
+    """A file of one row that is to be answered has the columns of one of many rows."""
+    rows = [{"owner": {"age": 31}, "flat": {"rooms": 2, "town": "Ulm"}}, {"owner": {"age": 52}, "flat": {"rooms": 4, "town": "Bonn"}}]  # fmt: skip
+    tables = []
+    for count in (1, 2):
+        path = tmp_path / f"{count}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows[:count]))
+        tables.append(notes_of(path)[0])
+    assert tables[0].equals(tables[1].slice(0, 1))
+    assert tables[1].to_pydict() == {"owner.age": [31, 52], "flat.rooms": [2, 4], "flat.town": ["Ulm", "Bonn"]}
+
+
+def test_cells_by_the_names_of_rows_belong_to_their_row(tmp_path):
+    """As pandas writes a table, whatever the order in which somebody else has written it."""
+    path = tmp_path / "birds.json"
+    path.write_text('{"wing": {"0": 4.9, "1": 6.0, "2": 5.1}, "bird": {"2": "robin", "0": "wren", "1": "tit"}}')
+    assert notes_of(path)[0].to_pydict() == {"wing": [4.9, 6.0, 5.1], "bird": ["wren", "tit", "robin"]}
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_of_day_keep_their_fractions(tmp_path, unit):
+    """In a file of Parquet they are the numbers that the same times are as words."""
+    words = ["08:15:00.500", "23:59:59.250", "00:00:00"]
+    times = list(map(time.fromisoformat, words))
+    path = tmp_path / "clock.parquet"
+    kind = pa.time32(unit) if unit == "ms" else pa.time64(unit)
+    pq.write_table(pa.table({"seen at": pa.array([*times, None], kind)}), path)
+    assert mr.read_table(path)["seen at"].to_pylist() == [29700.5, 86399.25, 0.0, None]
+    assert as_numbers(words, understand(words))[0] == [29700.5, 86399.25, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["numeric", "categorical", "count"])
+def test_times_of_day_in_a_file_are_those_of_words(tmp_path, kind):
+    """Of whatever kind the column is said to be: pages and services send words."""
+    path = tmp_path / "calls.csv"
+    path.write_text(
+        "seen at,ringed\n" + "".join(f"{k % 24:02d}:15:00,{('yes', 'no')[k % 3 == 0]}\n" for k in range(48))
+    )
+    table = mr.read_table(path)
+    model = mr.NaiveBayesClassifier(kinds={"seen at": kind}).fit(table.select(["seen at"]), table["ringed"])
+    expected = model.predict_proba(table.select(["seen at"]))[[8, 13]].tolist()
+    for words in (["08:15:00", "13:15:00"], ["8:15 am", "1:15 pm"], [29_700, 47_700]):
+        assert model.predict_proba(pd.DataFrame({"seen at": words})).tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(4), pa.binary_view(), pa.dictionary(pa.int32(), pa.binary())])  # fmt: skip
+def test_bytes_that_are_text_are_words_however_they_are_held(tmp_path, kind):
+    """As polars, Spark and others write them to Arrow files."""
+    names = [b"wren", b"tits", None]
+    cells = pa.array(names).dictionary_encode() if pa.types.is_dictionary(kind) else pa.array(names, kind)
+    table = pa.table({"bird": cells, "eggs": [5, 9, 7]})
+    path = tmp_path / "birds.arrow"
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    assert mr.read_table(path)["bird"].to_pylist() == ["wren", "tits", None]

@@ -126,7 +126,7 @@ def what_if(
     Notes
     -----
     Of plain and weighted sums whose changed cells stand in terms of their own (naive Bayes, a log-linear model of order 1) the search is
-    exact over the values that are tried: all levels, and 101 places of a number. Of others the best that was found is told: ``exact`` is False.
+    exact over the values that are tried: all levels, and 101 places of a number. Of others, and where a cell rules out a class, the best that was found is told: ``exact`` is False.
 
     Examples
     --------
@@ -211,9 +211,12 @@ def _cheapest(
     singles = [one for some in tried.values() for one in some]
     if not singles:
         return None, True
-    gains = goal.log_joints([(one,) for one in singles]) - goal.log_joint(())
-    weighed = [replace(one, gain=gain) for one, gain in zip(singles, gains, strict=True)]
-    found, exact = _branch(goal, weighed, most) if _adds_up(goal.model, list(tried)) else _beam(goal, weighed, most)
+    base, joints = goal.log_joint(()), goal.log_joints([(one,) for one in singles])
+    if _adds_up(goal.model, list(tried)) and np.isfinite(base).all() and np.isfinite(joints).all():
+        weighed = [replace(one, gain=gain) for one, gain in zip(singles, joints - base, strict=True)]
+        found, exact = _branch(goal, weighed, most)
+    else:  # what a cell adds to log 0 cannot be told from the sum
+        found, exact = _beam(goal, singles, most)
     return (None if found is None else _moved_back(goal, found, prices)), exact
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -23,6 +23,7 @@ from merula.distributions import Gaussian, Multinomial, NegativeBinomial
 from merula.distributions.discretize.methods import METHODS, cuts_for, settled_bins
 from merula.distributions.priors import Smoothing
 from merula.engines import Source, collect, encoded
+from merula.engines.cells import counted_in_cells
 from merula.engines.sampling import some_rows
 from merula.graphs.dependence.depths import DependentInSteps
 from merula.graphs.dependence.families import Dependent, OneDependence
@@ -112,16 +113,18 @@ class DependentClassifier(BayesianClassifier):
         cut = [c for c in schema.of_kind("numeric") if "numeric" not in chosen and c.name not in chosen]
         if not cut:
             return schema
-        names = {column.name for column in cut}
-        some = Schema(tuple(c if c.name in names else replace(c, kind="ignore") for c in schema.columns))
-        options = {"grid": _grid(source, some, [c.name for c in cut])} if source.is_large else {}
-        wanted = Wanted(ValueCounts, [c.name for c in cut], options=options)
-        values: Any = collect(source, some, [wanted], self.n_jobs).blocks[0]
-        cuts = {
-            column.name: cuts_for(self._cutting, met, counts, self.bins)
-            for column, met, counts in zip(cut, values.values, values.counts, strict=True)
-        }
+        met = self._met(schema, source, [c.name for c in cut])
+        cuts = {name: cuts_for(self._cutting, values, counts, self.bins) for name, (values, counts) in met.items()}
         return Schema(tuple(_cut(c, cuts[c.name]) if c.name in cuts else c for c in schema.columns))
+
+    def _met(self, schema: Schema, source: Source, names: Sequence[str]) -> dict[str, tuple[Array, Array]]:
+        """The different numbers of these columns, or the ends of cells so fine that they tell cuts, and the weight of each class in each."""
+        if source.is_large:
+            found = counted_in_cells(source, schema, names, self.n_jobs)
+            return {name: counts.told_apart(name) for name, counts in found.items()}
+        some = Schema(tuple(c if c.name in names else replace(c, kind="ignore") for c in schema.columns))
+        values: Any = collect(source, some, [Wanted(ValueCounts, names)], self.n_jobs).blocks[0]
+        return dict(zip(names, zip(values.values, values.counts, strict=True), strict=True))
 
     def _inspect(self, source: Source, more_to_come: bool = False, like: Schema | None = None) -> Plan:
         if like is not None:
@@ -231,23 +234,6 @@ def _telling_numbers(block: Block, schema: Schema) -> Block:
         return block
     numeric = tuple(sorted(name for name in block.columns if schema[name].kind == "numeric"))
     return Block(replace(block.family, numeric=numeric), block.columns)
-
-
-def _grid(source: Source, schema: Schema, names: list[str]) -> tuple[tuple[float, float], ...]:
-    """The median of each column and how far its numbers spread about it: of some rows, which tell where they lie."""
-    rows, _ = encoded(source, schema)
-    return tuple(_middle_and_spread(rows.values((name,))[:, 0].astype(np.float64)) for name in names)
-
-
-def _middle_and_spread(values: Array) -> tuple[float, float]:
-    """The median and the distance between the quartiles; where half of all numbers are one, how far the others lie from it."""
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return 0.0, 1.0
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    others = np.abs(values[values != middle] - middle)
-    spread = high - low if high > low else np.median(others) if len(others) else abs(middle) or 1.0
-    return float(middle), float(max(spread, np.finfo(np.float64).tiny))
 
 
 def _cut(column: Column, cuts: tuple[float, ...]) -> Column:

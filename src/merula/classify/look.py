@@ -34,6 +34,7 @@ from merula.show.numbers import several, short
 from merula.show.terminal import colored
 from merula.show.text import display_width, pad, shortened, visible, wrapped
 
+NO_MODEL = "holds lists, records or bytes, which no model reads"
 WIDTH, LONGEST_NAME, LONGEST_EXAMPLE, MOST_CLASSES = 100, 30, 60, 6
 MOST_LINES = 40  # that show themselves where it was not printed
 OTHER_KINDS = {"numeric": ("categorical", "ignore"), "categorical": ("text", "ignore"), "text": ("categorical", "ignore"), "datetime": ("categorical", "ignore"), "count": ("numeric",), "ignore": ("categorical", "numeric")}  # fmt: skip
@@ -264,8 +265,9 @@ def _told(table: Table, schema: Schema, remarks: Sequence[Remark], stated: set[s
     found = {}
     for position, column in enumerate(schema.columns):
         of_it = [remark for remark in remarks if remark.column == column.name]
-        why = _why(of_it, _held(table, rows, column, position, advised[column.name] == "ignore"))
         known = column.name in stated
+        held = NO_MODEL if column.kind == "ignore" and not known else _held(table, rows, column, position, advised[column.name] == "ignore")  # fmt: skip
+        why = _why(of_it, held)
         stand_ins = table.hints.stand_ins.get(column.name, ()) if column.kind == "numeric" else ()
         change = "" if known else _change(column, advised[column.name], of_it, stand_ins)
         found[column.name] = LookedAt(

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from merula.classify.fitted import CONDITIONAL, FittedModel
 from merula.classify.plan import Plan, same_option
 from merula.core import InputError
-from merula.core.checks import checked_number
 from merula.data.encode import is_counted
 from merula.stats import Collected
+from merula.stats.fading import checked_factor
 
 NOT_AUTO = (
     "distributions='auto' chooses families from all rows at once, so {}; fit once, then name the families it chose"
@@ -137,14 +137,14 @@ class Merging:
         >>> model.fitted_.collected.class_counts.weight.tolist()  # 3 / 2 + 1, 1 / 2 + 1
         [2.5, 1.5]
         """
-        factor = checked_number(factor, "factor", "a number above 0, at most 1", lambda value: 0 < value <= 1)
         if is_auto(self.distributions):
             raise InputError(NOT_AUTO.format("rows cannot fade"), where="distributions", got="auto")
         if why := self._at_once or self._no_joint:
             raise InputError(f"rows cannot fade: {why}")
         counted, plan = self._counted(), self._agreed_plan()
+        left = counted.scaled(checked_factor(factor, float(counted.class_counts.weight.sum())))
         model: Self = clone(self)
-        return model._hold(model._build(plan, counted.scaled(factor)))
+        return model._hold(model._build(plan, left))
 
     def _with_counts(self, other: Any, join: Callable[[Any, Any], Any]) -> Any:
         """The model of what it was counted from together with what else was."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 ROUNDING = 1e-6  # how far from 1 probabilities may add up to
 LARGEST = 1.7e308  # a number, but hardly any larger one
 HEAVIEST = 1e150  # weight of rows; many such weights add up to a number
+LEAST_WEIGHT = 1 / HEAVIEST  # of rows that count at all
 MOST_COUNTED = 2**53  # of anything: whole numbers up to it are floats as well
 SMALLEST = 1e-300  # its inverse is still a number
 LABELS = (str, int, float, bool)
@@ -55,7 +56,7 @@ def are_finite(*arrays: Any) -> bool:
 
 def are_weights(*arrays: Any) -> bool:
     """True when every number is a weight: 0, or neither so small nor so large that shares of a sum fail."""
-    light = any(((array > 0) & (array < 1 / HEAVIEST)).any() for array in arrays)
+    light = any(((array > 0) & (array < LEAST_WEIGHT)).any() for array in arrays)
     return within(0.0, HEAVIEST, *arrays) and not light
 
 

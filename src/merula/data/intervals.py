@@ -18,27 +18,32 @@ ANY = "any"  # the one interval of a column without cuts
 
 
 def occurring(values: ArrayLike, weights: ArrayLike) -> tuple[Array, Array]:
-    """The values that have some weight, and the weight of each class at each: what a column's table is read as."""
+    """The values that have some weight, and the weight of each class at each: what a column's table is read as.
+
+    Where values were counted together, they are two rows: the lowest and the highest of those that were.
+    """
     met, table = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
-    if table.ndim != 2 or met.ndim != 1 or table.shape[1] != len(met):
+    low, high = met if met.ndim == 2 and len(met) == 2 else (met, met)
+    if table.ndim != 2 or low.ndim != 1 or table.shape[1] != len(low):
         raise InputError.at(
             "weights",
             f"has shape {table.shape}",
             got=table.shape,
             expected=f"(classes, {met.size}): the weight of each class at each value",
         )
-    if (met[1:] <= met[:-1]).any() or not np.isfinite(met).all():
+    if (low[1:] <= high[:-1]).any() or (high < low).any() or not np.isfinite(met).all():
         raise InputError("values must be finite and ascend, each standing once", remedy="give those of ValueCounts")
     kept = table.any(axis=0)
-    return (met, table) if kept.all() else (met[kept], table[:, kept])
+    return (met, table) if kept.all() else (met[..., kept], table[:, kept])
 
 
 def between(values: Array, indices: NDArray[np.intp]) -> Cuts:
     """The cuts half-way between ``values[place]`` and the next value, for each of these places.
 
-    Where no number lies between the two, the cut is the lower one: intervals are closed on the right.
+    Of values in two rows, lowest and highest of those that were counted together: between the highest and the next lowest. Where no number lies between the two, the cut is the lower one: intervals are closed on the right.
     """
-    low, high = values[indices], values[indices + 1]
+    lowest, highest = values if values.ndim == 2 else (values, values)
+    low, high = highest[indices], lowest[indices + 1]
     half = 0.5 * low + 0.5 * high  # not half of the sum, which may overflow
     return tuple(np.where((low <= half) & (half < high), half, low).tolist())
 

@@ -1,6 +1,7 @@
 """Raw statistics: what was counted, and nothing else. They add; sums of blocks are statistics of all rows."""
 
 from merula.stats.base import Statistic, Wanted, added
+from merula.stats.cells import CellCounts, Grid
 from merula.stats.collected import Collected
 from merula.stats.counts import ClassCounts, LevelCounts, TokenCounts, ValueCounts
 from merula.stats.distinct_rows import JointCounts
@@ -13,11 +14,13 @@ from merula.stats.patterns import PatternMoments
 from merula.stats.rounded import RoundedCounts
 
 __all__ = [
+    "CellCounts",
     "ClassCounts",
     "Collected",
     "Families",
     "Family",
     "FullMoments",
+    "Grid",
     "JointCounts",
     "LevelCounts",
     "Moments",

@@ -20,10 +20,9 @@ from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats._kernels import class_weights, count_slots, count_tokens
 from merula.stats.base import OfColumns, moved, with_weight
+from merula.stats.fading import faded_weights
 from merula.stats.removal import labels_left, left_over, of_missing
 
-GRID = 1024  # points for each unit of the inverse hyperbolic sine
-FARTHEST = 1e300  # from the center
 COPIES = 6  # of a table of counts, from the first count to the model: blocks, sums, probabilities and their logarithms
 
 
@@ -40,7 +39,10 @@ def check_tables(columns: Sequence[str], sizes: Sequence[int], held: str, classe
 
 FEWER_LEVELS = ("leave it out (", Option("kinds", "ignore"), ") or unite rare levels")
 FEWER_WORDS = ("leave it out (", Option("kinds", "ignore"), ") or unite classes")
-FEWER_VALUES = "round its values, or choose a family that does not keep each of them, such as 'gaussian'"
+VALUES, FEWER_VALUES = (
+    "different values",
+    "round its values, or choose a family that does not keep each of them, such as 'gaussian'",
+)
 
 
 def widths(entries: Sequence[Sized], more: Sequence[Sized]) -> list[int]:
@@ -72,7 +74,7 @@ class ClassCounts(PlainFields):
         return ClassCounts(left_over(self.weight, other.weight, lambda _: "a class"))
 
     def scaled(self, factor: float) -> ClassCounts:
-        return ClassCounts(self.weight * factor)
+        return ClassCounts(faded_weights(self.weight, factor))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> ClassCounts:
         return ClassCounts(moved(self.weight, indices, count))
@@ -150,7 +152,7 @@ class LevelCounts(OfColumns):
         return LevelCounts(self.columns, labels, counts, left_over(self.missing, other.missing, of_missing(self.columns)))  # fmt: skip
 
     def scaled(self, factor: float) -> LevelCounts:
-        return replace(self, counts=tuple(part * factor for part in self.counts), missing=self.missing * factor)
+        return replace(self, counts=tuple(faded_weights(part, factor) for part in self.counts), missing=faded_weights(self.missing, factor))  # fmt: skip
 
     def _check(self, sizes: Sequence[int]) -> None:
         check_tables(self.columns, sizes, "levels", len(self.missing), FEWER_LEVELS)
@@ -226,7 +228,7 @@ class TokenCounts(OfColumns):
         return self + TokenCounts(self.columns, self.binary, tuple(labels), tuple(counts), present)
 
     def scaled(self, factor: float) -> TokenCounts:
-        return replace(self, counts=tuple(part * factor for part in self.counts), present=self.present * factor)
+        return replace(self, counts=tuple(faded_weights(part, factor) for part in self.counts), present=faded_weights(self.present, factor))  # fmt: skip
 
     def __add__(self, other: TokenCounts) -> TokenCounts:
         check_tables(self.columns, widths(self.labels, other.labels), "words", len(self.present), FEWER_WORDS)
@@ -245,55 +247,44 @@ class ValueCounts(OfColumns):
     """For each of several columns: its distinct numbers, the weight of each class at each, and of each class's missing cells.
 
     ``values[j][v]`` belongs to ``counts[j][class, v]``; values ascend, and each has some weight. It holds as much as the
-    columns do when their numbers hardly repeat: classes + 1 numbers for every distinct one. With a `grid`, (center, scale) of
-    each column, a number counts where the grid has its nearest point: see `on_grid`. Then few thousand points hold any column.
+    columns do when their numbers hardly repeat: classes + 1 numbers for every distinct one.
     """
 
     columns: tuple[str, ...]
     values: tuple[Array, ...]
     counts: tuple[Array, ...]
     missing: Array
-    grid: tuple[tuple[float, float], ...] | None = None
 
     def fits(self, classes: int) -> bool:
-        return self.grid is None and self.is_sound(classes)  # on a grid: on the way to cuts, never kept in a model
-
-    def is_sound(self, classes: int) -> bool:
-        """Whether it holds what numbers of so many classes may be counted as, on a grid or not."""
         counted = are_counted(self.columns, self.values, self.counts, self.missing, classes)
         met = counted and all(all_shaped((len(values),), values) and ascends(values) for values in self.values)
         return met and all(bool(part.any(axis=0).all()) for part in self.counts)
 
-    def state(self) -> dict[str, Any]:
-        plain = super().state()
-        return plain if self.grid is not None else {name: held for name, held in plain.items() if name != "grid"}
-
     @classmethod
-    def zero(
-        cls, columns: Sequence[str], classes: int, grid: tuple[tuple[float, float], ...] | None = None
-    ) -> ValueCounts:
+    def zero(cls, columns: Sequence[str], classes: int) -> ValueCounts:
         d = len(columns)
-        return cls(tuple(columns), (np.zeros(0),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)), grid)
+        return cls(tuple(columns), (np.zeros(0),) * d, (np.zeros((classes, 0)),) * d, np.zeros((classes, d)))
 
     def update(self, rows: Encoded, target: Target) -> ValueCounts:
         x, target = with_weight(rows.values(self.columns), target)
         values, counts, missing = [], [], np.zeros_like(self.missing)
         for j, name in enumerate(self.columns):
-            column = np.ascontiguousarray(x[:, j] if self.grid is None else on_grid(x[:, j], *self.grid[j]))
-            if 8.0 * COPIES * len(column) * len(missing) > most_bytes():  # only then are they counted first
-                self._check(name, len(np.unique(column)))
-            met, part, missing[:, j] = _tally(column, np.argsort(column), target.codes, target.weights, len(missing))
-            _refuse_infinity(met, name)
+            column = np.ascontiguousarray(x[:, j])
+            check_values(name, column, len(missing))
+            met, part, missing[:, j] = tally(column, np.argsort(column), target.codes, target.weights, len(missing))
+            refuse_infinity(met, name)
             values.append(met + 0.0)  # −0 + 0 is 0; compiled loops may take the sum for the value itself
             counts.append(part)
-        return self + ValueCounts(self.columns, tuple(values), tuple(counts), missing, self.grid)
+        return self + ValueCounts(self.columns, tuple(values), tuple(counts), missing)
 
     def __add__(self, other: ValueCounts) -> ValueCounts:
         for name, size in zip(self.columns, widths(self.values, other.values), strict=True):
-            self._check(name, size)
-        merged = [_merge(*pair) for pair in zip(self.values, self.counts, other.values, other.counts, strict=True)]
+            check_tables((name,), (size,), VALUES, len(self.missing), FEWER_VALUES)  # they are added one after another
+        merged = [
+            merged_values(*pair) for pair in zip(self.values, self.counts, other.values, other.counts, strict=True)
+        ]
         values, counts = tuple(met for met, _ in merged), tuple(part for _, part in merged)
-        return ValueCounts(self.columns, values, counts, self.missing + other.missing, self.grid)
+        return ValueCounts(self.columns, values, counts, self.missing + other.missing)
 
     def __sub__(self, other: ValueCounts) -> ValueCounts:
         parts = zip(self.columns, self.values, self.counts, other.values, other.counts, strict=True)
@@ -302,30 +293,16 @@ class ValueCounts(OfColumns):
         return ValueCounts(self.columns, tuple(np.array(met, dtype=np.float64) for met, _ in left), tuple(np.ascontiguousarray(part) for _, part in left), missing)  # fmt: skip
 
     def scaled(self, factor: float) -> ValueCounts:
-        return replace(self, counts=tuple(part * factor for part in self.counts), missing=self.missing * factor)
-
-    def _check(self, name: str, size: int) -> None:
-        """Of each column alone: they are added up one after another, and together take what the columns themselves do."""
-        check_tables((name,), (size,), "different values", len(self.missing), FEWER_VALUES)
+        return replace(self, counts=tuple(faded_weights(part, factor) for part in self.counts), missing=faded_weights(self.missing, factor))  # fmt: skip
 
 
-def on_grid(values: Array, center: float, scale: float) -> Array:
-    """Every number as the nearest point of a grid that is fine about the center and coarser the farther out: center + scale · sinh(k / 1024).
-
-    Neighbours lie 1/1024 of the scale apart near the center, and 1/1024 of their distance from it far out.
-
-    Examples
-    --------
-    >>> on_grid(np.array([7.0, 7.0002, 17.0, 1007.0]), 7.0, 10.0).round(1).tolist()
-    [7.0, 7.0, 17.0, 1007.5]
-    """
-    with np.errstate(over="ignore"):
-        away = np.clip((values.astype(np.float64) - center) / scale, -FARTHEST / scale, FARTHEST / scale)
-    steps = np.floor(np.arcsinh(away) * GRID + 0.5)
-    return center + scale * np.sinh(steps / GRID)
+def check_values(name: str, column: Array, classes: int) -> None:
+    """A `TooLargeError` where the weights of each class at each different value of a column would be too many."""
+    if 8.0 * COPIES * len(column) * classes > most_bytes():  # only then are they counted first
+        check_tables((name,), (len(np.unique(column)),), VALUES, classes, FEWER_VALUES)
 
 
-def _refuse_infinity(values: Array, name: str) -> None:
+def refuse_infinity(values: Array, name: str) -> None:
     """An error naming the column if its distinct values, in order, begin or end at infinity."""
     if len(values) and (values[0] == -np.inf or values[-1] == np.inf):
         raise InputError.at(
@@ -334,7 +311,7 @@ def _refuse_infinity(values: Array, name: str) -> None:
 
 
 @kernel
-def _tally(
+def tally(
     column: NDArray[Any], order: NDArray[np.int64], classes: NDArray[Any], weights: Any, count: int
 ) -> tuple[Array, Array, Array]:
     """The distinct values in sorted order, the weight of each class at each, and of each class's missing cells."""
@@ -359,13 +336,13 @@ def _tally(
     return values, counts, missing
 
 
-def _merge(values: Array, counts: Array, more: Array, extra: Array) -> tuple[Array, Array]:
+def merged_values(values: Array, counts: Array, more: Array, extra: Array) -> tuple[Array, Array]:
     """Two tables of counts added value by value, in order."""
     if not len(more):
         return values, counts
     if not len(values):
         return more, extra
-    mine, theirs, size = _indices_in_union(values, more)
+    mine, theirs, size = indices_in_union(values, more)
     united, result = np.empty(size), np.zeros((len(counts), size))
     united[mine], united[theirs] = values, more
     for label in range(len(counts)):
@@ -375,7 +352,7 @@ def _merge(values: Array, counts: Array, more: Array, extra: Array) -> tuple[Arr
 
 
 @kernel
-def _indices_in_union(values: Array, more: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+def indices_in_union(values: Array, more: Array) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Where each entry of two ascending lists stands in the list of both, and how long that is."""
     mine, theirs = np.empty(len(values), dtype=np.int64), np.empty(len(more), dtype=np.int64)
     i = j = size = 0

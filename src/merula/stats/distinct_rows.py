@@ -17,6 +17,7 @@ from merula.data.encode import Coded, Encoded, Target
 from merula.data.schema import Label, resolve_levels
 from merula.data.table import codes_of_numbers
 from merula.stats.base import moved
+from merula.stats.fading import faded_weights
 from merula.stats.moments import refuse_overflow
 from merula.stats.removal import left_over, used_labels
 
@@ -178,7 +179,7 @@ class JointCounts(PlainFields):
         return f"the row {held}"
 
     def scaled(self, factor: float) -> JointCounts:
-        return replace(self, weight=self.weight * factor)
+        return replace(self, weight=faded_weights(self.weight, factor))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> JointCounts:
         return JointCounts(self.columns, self.labels, self.cells, moved(self.weight.T, indices, count).T.copy())

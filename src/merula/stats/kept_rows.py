@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from merula.core import Array
 from merula.core.compiled import kernel
-from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_labels, are_names, within
+from merula.core.sound import HEAVIEST, LEAST_WEIGHT, all_shaped, are_codes, are_labels, are_names, within
 from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, resolve_levels
 from merula.stats.base import OfColumns
 from merula.stats.distinct_rows import MISSING, labelled_codes, unite_labels
+from merula.stats.fading import faded_weights
 from merula.stats.moments import refuse_overflow
 
 LARGEST = 1e150  # its square, and the sum of many such squares, is still a number
@@ -68,7 +69,7 @@ class Rows(OfColumns):
         )
 
     def scaled(self, factor: float) -> Rows:
-        return replace(self, weight=self.weight * factor)
+        return replace(self, weight=faded_weights(self.weight, factor))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> Rows:
         return replace(self, classes=indices.astype(np.int32)[self.classes])
@@ -121,7 +122,7 @@ def are_rows(level_sets: Any, cells: Any, labels: Any, weight: Any, classes: int
     """True when these are kept rows: a weight and a class each, and cells that are numbers, indices of levels (`missing` may be one), or missing."""
     n, d = len(weight), len(level_sets)
     shaped = n > 0 and all_shaped((n, d), cells) and all_shaped((n,), weight)
-    if not shaped or not are_codes(labels, (n,), np.int32, 0, classes) or not within(1 / HEAVIEST, HEAVIEST, weight):
+    if not shaped or not are_codes(labels, (n,), np.int32, 0, classes) or not within(LEAST_WEIGHT, HEAVIEST, weight):
         return False
     words = [j for j, known in enumerate(level_sets) if known is not None]
     if not all(are_labels(level_sets[j], missing) for j in words):

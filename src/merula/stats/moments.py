@@ -20,6 +20,7 @@ from merula.core.sound import LARGEST, all_shaped, are_finite, are_names, are_we
 from merula.data.encode import Encoded, Target
 from merula.stats._kernels import class_sums, class_weights, first_values, present_class_sums
 from merula.stats.base import OfColumns, moved, with_weight
+from merula.stats.fading import faded_weights, shares_left
 from merula.stats.removal import unmerge_moments
 
 Means = tuple[Array, Array, Array]  # weight, mean, rest
@@ -146,7 +147,8 @@ class Moments(OfColumns):
 
     def scaled(self, factor: float) -> Moments:
         weight, mean, squares, rest = self._parts
-        return Moments(self.columns, weight * factor, mean, kept_apart(squares, squares * factor), rest)
+        left = squares * shares_left(weight, factor)
+        return Moments(self.columns, faded_weights(weight, factor), mean, kept_apart(squares, left), rest)
 
     @property
     def _parts(self) -> tuple[Array, Array, Array, Array]:
@@ -279,10 +281,10 @@ class FullMoments(PlainFields):
 
     def scaled(self, factor: float) -> FullMoments:
         weight, mean, scatter, rest = self._parts
-        found = scatter * factor
+        found = scatter * shares_left(weight, factor)[:, None, None]
         own = np.einsum("...ii->...i", found)
         own[...] = kept_apart(np.einsum("...ii->...i", scatter), own)
-        return FullMoments(self.columns, weight * factor, mean, found, rest)
+        return FullMoments(self.columns, faded_weights(weight, factor), mean, found, rest)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> FullMoments:
         return FullMoments(self.columns, *(moved(part, indices, count) for part in self._parts))

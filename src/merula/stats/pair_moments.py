@@ -17,6 +17,7 @@ from merula.data.encode import Encoded, Target
 from merula.data.schema import Label
 from merula.stats.base import moved, moved_groups
 from merula.stats.distinct_rows import labelled_codes, unite_labels
+from merula.stats.fading import faded_weights, shares_left
 from merula.stats.moments import TINY, FullMoments, Moments, exact_sum, kept_apart, merge_means, refuse_distant
 from merula.stats.removal import Means, squares_left, unmerge_means
 
@@ -79,8 +80,9 @@ class PairMoments(PlainFields):
         return PairMoments(self.columns, weight, mean, np.ascontiguousarray(squares.swapaxes(1, 2)), (scatter + scatter.swapaxes(1, 2)) / 2, rest)  # fmt: skip
 
     def scaled(self, factor: float) -> PairMoments:
-        squares = kept_apart(self.squares, self.squares * factor)
-        return replace(self, weight=self.weight * factor, squares=squares, scatter=self.scatter * factor)
+        left = shares_left(self.weight, factor)
+        squares = kept_apart(self.squares, self.squares * left)
+        return replace(self, weight=faded_weights(self.weight, factor), squares=squares, scatter=self.scatter * left)
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairMoments:
         parts = (self.weight, self.mean, self.squares, self.scatter, self.rest)

@@ -21,6 +21,7 @@ from merula.stats.base import moved
 from merula.stats.configurations import NO_WEIGHTS, Configurations, Index, count_cells, fill_table, most_cells, numbered
 from merula.stats.counts import ClassCounts
 from merula.stats.distinct_rows import distinct_rows, labelled_codes, rows_left, sum_rows, unite_labels
+from merula.stats.fading import faded_weights
 from merula.stats.families import Families, Family
 from merula.stats.removal import of_label, used_labels
 
@@ -138,7 +139,7 @@ class PairCounts(PlainFields):
         return found
 
     def scaled(self, factor: float) -> PairCounts:
-        return replace(self, weight=self.weight * factor)
+        return replace(self, weight=faded_weights(self.weight, factor))
 
     def with_classes(self, indices: NDArray[np.int64], count: int) -> PairCounts:
         return replace(self, weight=moved(self.weight.T, indices, count).T.copy())

@@ -19,6 +19,7 @@ from merula.data.encode import Encoded, Target
 from merula.stats._kernels import incomplete_rows
 from merula.stats.base import with_weight
 from merula.stats.distinct_rows import distinct_rows
+from merula.stats.fading import faded_weights, shares_left
 from merula.stats.moments import FullMoments, Means, centred, merge_means, refuse_overflow
 from merula.stats.removal import NEVER, unmerge_moments, variance_of
 
@@ -49,7 +50,9 @@ class Partial:
 
     def scaled(self, factor: float) -> Partial:
         """The same as if every row had counted so often."""
-        return Partial(self.weight * factor, self.mean, self.root * np.sqrt(factor), self.rest)
+        weight = np.array(self.weight)
+        left = np.sqrt(shares_left(weight, factor))
+        return Partial(float(faded_weights(weight, factor)), self.mean, self.root * left, self.rest)
 
     def less(self, other: Partial, columns: Sequence[str], variance: Array) -> Partial:
         """What is left without another part of columns of this variance: its root vectors are those of the scatter that is left."""

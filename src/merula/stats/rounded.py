@@ -19,6 +19,7 @@ from merula.core.sound import all_paired, all_shaped, are_names, are_weights, as
 from merula.data.encode import Encoded, Target
 from merula.stats.base import OfColumns
 from merula.stats.counts import ValueCounts
+from merula.stats.fading import faded_weights
 
 MOST = 2_048  # distinct numbers of a column
 EXACT = -2_000  # the power of 2 of a column whose numbers are kept as they are: smaller than any number
@@ -113,7 +114,7 @@ class RoundedCounts(OfColumns):
         return replace(self, powers=tuple(powers), values=tuple(values), counts=tuple(counts))
 
     def scaled(self, factor: float) -> RoundedCounts:
-        return replace(self, counts=tuple(part * factor for part in self.counts), missing=self.missing * factor)
+        return replace(self, counts=tuple(faded_weights(part, factor) for part in self.counts), missing=faded_weights(self.missing, factor))  # fmt: skip
 
     def step(self, column: str) -> float:
         """How far a number may be from the one that stands for it: 0 where numbers are as they were."""

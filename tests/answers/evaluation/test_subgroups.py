@@ -142,6 +142,9 @@ def test_net_benefit_is_its_formula(evaluation, patients):
         (lambda e: e.by(["age"]), "age"),
         (lambda e: e.by(["sex"], min_rows=1), "from 2"),
         (lambda e: e.by({"number": list(range(400))}), "at most 50"),
+        (lambda e: e.by(3), "by is 3"),
+        (lambda e: e.by({"sex": 3}), "the value 3, expected one label for each row"),
+        (lambda e: e.by({"sex": np.zeros((400, 2))}), "2 dimensions, expected one label for each row"),
         (lambda e: e.by(["sex"], model="tree"), "tree"),
         (lambda e: e.decision_curve("dead"), "one of"),
         (lambda e: e.decision_curve("ill", [0.0, 0.5]), "neither of them included"),
@@ -150,6 +153,12 @@ def test_net_benefit_is_its_formula(evaluation, patients):
 def test_bad_input_is_one_sentence(evaluation, ask, message):
     with pytest.raises(InputError, match=message):
         ask(evaluation)
+
+
+def test_an_empty_cell_is_no_label_that_is_called_missing(evaluation):
+    town = ["missing"] * 150 + [None] * 150 + ["Köln"] * 100
+    assert {group.name: group.rows for group in evaluation.by({"town": town})} == {"town = Köln": 100, "town = missing": 150, "town = (no value)": 150}  # fmt: skip
+    assert [group.name for group in evaluation.by({"town": [None] * 200 + ["Ulm"] * 200})] == ["town = Ulm", "town = missing"]  # fmt: skip
 
 
 def test_names_need_a_table_with_names(patients):

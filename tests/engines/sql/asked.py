@@ -12,9 +12,11 @@ from merula.data.words import clean
 from merula.engines import Source, collect, describe
 from merula.graphs.dependence.network_statistic import NetworkStatistic
 from merula.stats import (
+    CellCounts,
     ClassCounts,
     Families,
     FullMoments,
+    Grid,
     JointCounts,
     LevelCounts,
     Moments,
@@ -29,14 +31,14 @@ from merula.stats.mixed_pairs import MixedPairs
 KINDS = {"pieces": "categorical", "whole": "categorical"}
 CATEGORIES = (*WORDS, "pieces", "whole")
 TIMES = ("day", "moment")
-GRID = ((1e9, 1.0), (3.0, 0.5))
+GRIDS = (Grid(((1e9, 1.0), (1e9 + 2, 1e-3)), (1e9 - 0.25, 1e9 + 1e-3, 1e9 + 0.5)), Grid(((3.0, 0.5),)))
 ARCS = [("class", "色泽"), ("色泽", HOSTILE), ("class", HOSTILE), ("色泽", "größe"), ("x`y", "größe"), ("class", "x`y")]
 WANTED = {
     "class weights": Wanted(ClassCounts, ()),
     "levels": Wanted(LevelCounts, CATEGORIES),
     "moments": Wanted(Moments, (*NUMBERS, "single", "same", *TIMES)),
     "values": Wanted(ValueCounts, ("single", "day", "moment", "same")),
-    "values on a grid": Wanted(ValueCounts, ("größe", "x`y"), options={"grid": GRID}),
+    "values in cells": Wanted(CellCounts, ("größe", "x`y"), options={"grids": GRIDS}),
     "whole rows": Wanted(JointCounts, CATEGORIES),
     "moments together": Wanted(FullMoments, ("huge level", "single", "same")),  # of columns that lack no cell
     "moments by pattern": Wanted(PatternMoments, (*NUMBERS, "same")),

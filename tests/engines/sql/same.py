@@ -10,6 +10,7 @@ import pyarrow as pa
 from merula.engines import Source
 from merula.graphs.dependence.network_statistic import NetworkStatistic
 from merula.stats import (
+    CellCounts,
     ClassCounts,
     Families,
     FullMoments,
@@ -122,6 +123,15 @@ def _(one: LevelCounts, other, sigma):
 def _(one: ValueCounts, other, sigma):
     for mine, theirs in zip((*one.values, *one.counts, one.missing), (*other.values, *other.counts, other.missing), strict=True):  # fmt: skip
         np.testing.assert_array_equal(mine, theirs)
+
+
+@same.register
+def _(one: CellCounts, other, sigma):
+    assert one.grids == other.grids
+    for mine, theirs in zip(zip(one.cells, one.lowest, one.highest, one.counts, strict=True), zip(other.cells, other.lowest, other.highest, other.counts, strict=True), strict=True):  # fmt: skip
+        for part, expected in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(part, expected)
+    np.testing.assert_array_equal(one.missing, other.missing)
 
 
 @same.register

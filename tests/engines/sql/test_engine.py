@@ -16,7 +16,7 @@ from merula.data.encode import GuessedKindWarning
 from merula.data.schema import Column, Schema
 from merula.engines import Source, collect, describe
 from merula.engines.sql import duckdb_table
-from merula.stats import LevelCounts, Moments, PatternMoments, Rows, TokenCounts, ValueCounts, Wanted
+from merula.stats import CellCounts, Grid, LevelCounts, Moments, PatternMoments, Rows, TokenCounts, ValueCounts, Wanted
 from merula.stats.dependence import Dependence
 
 NUMERIC = Schema((Column("wing", "numeric"),))
@@ -264,7 +264,7 @@ def test_more_sums_than_one_query_takes_are_asked_in_several(connection):
 def test_infinity_is_an_error_among_intervals_and_values_too(connection):
     table = remote(connection, wing=[1.0, float("inf"), 3.0], bird=["a", "a", "b"])
     cut = Schema((Column("wing", "categorical", ("≤ 2", "> 2"), (2.0,), declared=True),))
-    for schema, wanted in ((cut, Wanted(LevelCounts, ("wing",))), (NUMERIC, Wanted(ValueCounts, ("wing",))), (NUMERIC, Wanted(ValueCounts, ("wing",), options={"grid": ((0.0, 1.0),)}))):  # fmt: skip
+    for schema, wanted in ((cut, Wanted(LevelCounts, ("wing",))), (NUMERIC, Wanted(ValueCounts, ("wing",))), (NUMERIC, Wanted(CellCounts, ("wing",)))):  # fmt: skip
         with pytest.raises(mr.InputError, match="column 'wing' contains infinity"):
             counted(table, wanted, schema)
 
@@ -283,7 +283,7 @@ def test_words_that_mean_numbers_are_read_word_by_word(connection):
     assert "the first 3,000 rows of the DuckDB table 'birds' were looked at" in str(notes[0])
     theirs = Source(held.select(["price"]), held["bird"])
     assert schema == describe(theirs)[0]
-    wanted = [Wanted(Moments, ("price",)), Wanted(ValueCounts, ("price",)), Wanted(ValueCounts, ("price",), options={"grid": ((20.0, 5.0),)})]  # fmt: skip
+    wanted = [Wanted(Moments, ("price",)), Wanted(ValueCounts, ("price",)), Wanted(CellCounts, ("price",), options={"grids": (Grid(((20.0, 5.0),)),)})]  # fmt: skip
     assert_same(collect(Source(table, "bird"), schema, wanted), collect(theirs, schema, wanted), {"price": 10.0})
     with pytest.raises(mr.InputError, match="column 'price' holds numbers as words in the DuckDB table 'birds'"):
         collect(Source(table, "bird"), schema, [Wanted(PatternMoments, ("price",))])

@@ -169,6 +169,15 @@ def test_what_is_never_observed_is_refused_and_one_level_or_zeros_do_no_harm():
         assert np.isfinite(found.draws).all() and (found.lower <= found.upper).all()
 
 
+def test_rows_that_count_for_billions_are_refused_before_memory_is_taken():
+    rows = pd.DataFrame({"rain": ["no", "yes", None, "yes"], "wet": ["no", "yes", "yes", None]})
+    network = mr.BayesianNetwork([("rain", "wet")]).fit(rows, weights=[1e10] * 4)
+    with pytest.raises(mr.TooLargeError, match=r"incomplete rows that count for 20,000,000,000 .* missing='available'"):
+        network.query_interval("rain")
+    counted = mr.BayesianNetwork([("rain", "wet")]).fit(rows, weights=[1e10] * 4, missing="available")
+    assert counted.query_interval("rain", random_state=0)["yes"] == pytest.approx(2 / 3)
+
+
 def test_tables_of_available_rows_have_the_counts_they_are_made_of():
     rows = pd.DataFrame({"smoker": ["yes", "no", None, "no"] * 5, "x-ray": ["clear", None, "shadow", "shadow"] * 5})
     network = mr.BayesianNetwork([("smoker", "x-ray")]).fit(rows, missing="available")

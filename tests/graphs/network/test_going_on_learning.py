@@ -302,6 +302,8 @@ def test_a_faded_tree_is_that_of_weighted_rows_and_what_cannot_fade_says_so():
     for wrong in (0, -1, 1.5, "half", True, float("nan")):
         with pytest.raises(mr.InputError, match="factor is"):
             tree.faded(wrong)
+    with pytest.raises(mr.InputError, match="rows that count for 300 fade by 1e-200 to next to nothing"):
+        tree.faded(1e-200)
     stated = mr.BayesianNetwork().add("rain", ["no", "yes"], [0.8, 0.2])
     with pytest.raises(mr.InputError, match="faded needs a network that was fitted"):
         stated.faded(0.5)

@@ -150,6 +150,9 @@ def test_small_parameters_vanish_nowhere():
     for k, parameter in ((0, 0.05), (1, 3.0), (3, 40.0)):
         assert stats.kstest(mixed[:, k], stats.beta(parameter, 43.05 - parameter).cdf).pvalue > 1e-3
     assert not mixed[:, 2].any()
+    flu = mr.BayesianNetwork().add("flu", ["no", "yes"], [0.5, 0.5])
+    found = flu.query_interval("flu", equivalent_sample_size=1e-310, draws=4_000, random_state=0)
+    assert len(found.draws) == 4_000 and found.draws[:, 0].mean() == pytest.approx(0.5, abs=0.03)
 
 
 def test_findings_beyond_the_range_of_floats_have_intervals_too():

@@ -175,6 +175,24 @@ def test_rows_that_lie_on_one_line_have_the_least_variance():
     assert np.abs(line_draws(same, 200)[0] - 38).max() < 1e-3
 
 
+@pytest.mark.parametrize("far", [1e5, 1e9, -1e12])
+def test_a_level_far_off_costs_the_others_no_digit(far):
+    """Where its own rows are, a line is known to their spread over √n, however far off those of another level lie."""
+    rows = fevers(60).assign(age=lambda table: table["age"] / 1e3)
+    apart = far * (rows["flu"] == "yes")
+    moved = rows.assign(fever=rows["fever"] + apart, age=rows["age"] - apart)
+    network = mr.BayesianNetwork([("flu", "fever"), ("age", "fever")]).fit(moved)
+    no, own = network.levels["flu"].index("no"), rows[rows["flu"] == "no"]
+    line = stats.linregress(own["age"], own["fever"])
+    errors = own["fever"] - line.intercept - line.slope * own["age"]
+    assert network.distribution("fever").variance[no] == pytest.approx((errors**2).mean(), rel=1e-9)
+    intercepts, slopes, variances = line_draws(network, 4_000)
+    level = intercepts[:, no] + slopes[:, no, 0] * own["age"].mean() - own["fever"].mean()
+    assert stats.kstest(level / np.sqrt(variances[:, no] / len(own)), stats.norm.cdf).statistic < 0.05
+    asked = {"flu": {"no", "yes"}, "fever": 37.3, "age": 0.04}
+    assert network.query_interval("flu", asked, random_state=0).interval("no") == (1.0, 1.0)
+
+
 @pytest.mark.parametrize("distance", [0.0, 1.0, 1e7])
 def test_parents_far_from_their_mean_lose_no_digits(distance):
     """A and (1 + M)⁻¹ beside exact fractions, along a line that turns about the rows' own mean."""
@@ -182,7 +200,7 @@ def test_parents_far_from_their_mean_lose_no_digits(distance):
     within = squares / (2 * n)  # of two configurations, the other of rows that are all one
     rows, scatter = np.full(2, 5.0), np.zeros((2, 2, 2))
     scatter[0] = [[3.0, 1.0], [1.0, 2.0]]
-    chain = line_chain(rows, np.array([[distance, 0.5], [-distance, -0.5]]), scatter, np.zeros(1))
+    chain = line_chain(rows, np.array([[distance, 0.5], [-distance, -0.5]]), scatter, True, 1e-9)
     prior = Fraction(PRIOR_ROWS) * np.array([[Fraction(1), Fraction(0)], [Fraction(0), within]])
     seen = np.array([[n, n * here], [n * here, n * here * here + squares]])
     both = prior + seen

@@ -36,7 +36,7 @@ DIGITS = ["0", "7", "007", "12", "1234", "1,234", "1.234", "1,234.5", "1.234,5",
 UNITS = ["", "€", "$", "kg", " kg", "%", " %", "°C", " km/h", "CHF ", " EUR", "V", "k", "B", " Stück", "lb", "µg"]
 MONTHS = ["Jan", "January", "März", "août", "Oct", "Oktober", "Dez", "xyz", "mai", "Sept", "juin"]
 LABELS = ["Yes", " YES ", "no", "N", "y", "true", "False", "1", "0", "2", "NA", "maybe", "New\u00a0York", "new york", "straße", "ja", "nein", "\u200byes", "-", "1.0", "01", "True", 1, 0, 2, True, False, 1.5, None]  # fmt: skip
-LENGTHS = ["1h 30min", "90 min", "26:15:00", "3 days 04:05:06", "1:30", "PT1H30M", "P3M", "5 M", "2w", "3 yrs 4 mos", "1 year", "2 months 3 d", "1.5 s", "-2h", "5", "xx", "2H", "10 hours, 3 minutes", *GAPS]  # fmt: skip
+LENGTHS = ["2 Std. 5 Min.", "3 Tage 4 Stunden", "1 Jahr", "2 heures 5 minutes", "30 jours", "3 semanas", "1h 30min", "90 min", "26:15:00", "3 days 04:05:06", "1:30", "PT1H30M", "P3M", "5 M", "2w", "3 yrs 4 mos", "1 year", "2 months 3 d", "1.5 s", "-2h", "5", "xx", "2H", "10 hours, 3 minutes", *GAPS]  # fmt: skip
 CLOCKS = ["14:30", "2:30 pm", "25:00", "7h15", "07:15:30", "12:00 am", "12:30 Uhr", "5", "abc", "14:30:15.5", *GAPS]
 
 
@@ -56,7 +56,7 @@ def day_word() -> str:
 
 
 NUMBER_WORDS = [number_word() for _ in range(400)] + [*GAPS, "€ -", "abc", "12B", "14:30", "1h 30min", "1e400", "\\N", "$30K", "$ 1.2 bn", "3,4 Mio. €", "12,50 €/m²", "$10/mo", "48.1° N", "9 am", "9.30 Uhr", "\\12,345", "Rp 12.500", "12人"]  # fmt: skip
-DAY_WORDS = [day_word() for _ in range(400)] + [*GAPS, "2024", "2024-05", "2010-11", "20240503T120000", "31.02.2024", "Tue May 3 12:30:00 2024", "0000-00-00", "12.03.2023 г.", "令和5年3月12日", "平成元年5月3日", "2023年3月12日 午後2:05", "2023-03-12 14:05 CET", "12.03.2023 9.30 Uhr", "12.03.2023 9 Uhr", "2023-03-12 9pm", "2023-03-12T14:05:00+01:00[Europe/Berlin]", "\\N"]  # fmt: skip
+DAY_WORDS = [day_word() for _ in range(400)] + [*GAPS, "2024", "2024-05", "2010-11", "20240503T120000", "31.02.2024", "Tue May 3 12:30:00 2024", "0000-00-00", "12.03.2023 г.", "令和5年3月12日", "平成元年5月3日", "2023年3月12日 午後2:05", "2023-03-12 14:05 CET", "12.03.2023 9.30 Uhr", "12.03.2023 9 Uhr", "2023-03-12 9pm", "2023-03-12 14:05:00+02", "2023-03-12 14:05:00-05:30", "2023-03-12 14:05+25:00", "2023-03-12 14:05-01:75", "Mo, 13.03.2023", "2023-03-13 (Mon)", "13/03/2023, MONTAG", "2023年3月13日（月）", "Jan-18", "März 2023", "12 marca 2023", "12 мая 2023 г.", "1er août 2023", "2023-W07", "1957W531", "1950-W01-7", "2023-W53", "2020-W53-7", "2023-W00", "2023-03-12T14:05:00+01:00[Europe/Berlin]", "\\N"]  # fmt: skip
 DAYS = pd.date_range("2020-01-11", periods=15)
 HELD: dict[str, tuple[Any, list[Any], Any]] = {
     "numbers": ([1.5, 2, 3, 4.25] * 4, NUMBER_WORDS, None),
@@ -115,6 +115,20 @@ def test_words_are_read_as_python_reads_them(ask_engine: Any, held: str) -> None
         theirs = python_cell(model, word)
         close = isinstance(mine, int | float) and isinstance(theirs, int | float) and mine == pytest.approx(theirs, rel=1e-12)  # fmt: skip
         assert mine == theirs or close, (word, mine, theirs)
+
+
+def test_times_of_day_that_are_levels_are_read_as_python_reads_them(ask_engine: Any, tmp_path: Any) -> None:
+    """Of a file of times they are seconds, whatever way a person writes them."""
+    path = tmp_path / "calls.csv"
+    path.write_text("größe,ringed\n" + "14:30:00,yes\n07:15:00,no\n00:00:00,yes\n12:30:00,no\n" * 4)
+    table = mr.read_table(path)
+    model = mr.NaiveBayesClassifier(kinds={"größe": "categorical"}).fit(table.select(["größe"]), table["ringed"])
+    words = [*CLOCKS, "52200", 52200, 45000.0]
+    said = ask_engine(model, [{"größe": word} for word in words], [{"ask": "cells"}])
+    missing = len(model.schema_["größe"].levels)
+    told = [None if cells[0] == missing else cells[0] for (cells,) in said]
+    assert told == [python_cell(model, word) for word in words]
+    assert told[:2] == [3, 3]  # 14:30 and 2:30 pm
 
 
 def test_what_is_typed_becomes_a_case(ask_engine: Any) -> None:

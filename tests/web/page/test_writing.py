@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 from hashlib import sha256
 
 import numpy as np
@@ -165,11 +166,20 @@ def test_a_network_takes_no_costs():
         page_data(network, costs=COSTS)
 
 
-@pytest.mark.parametrize("given", [[3, 1], [0], "0-5", [0, float("nan")], [0, "5"], {"low": 0}])
+@pytest.mark.parametrize("given", [[3, 1], [0], "0-5", [0, float("nan")], [0, "5"], {"low": 0}, [0, "x", 5], [0, 10**400], [-1e308, 1e308], [False, True]])  # fmt: skip
 def test_a_range_is_two_numbers_the_lower_one_first(model, given):
     name = next(column.name for column in model.schema_.columns if column.kind == "numeric")
     with pytest.raises(InputError, match="two numbers, the lower one first"):
         page_data(model, labels={name: {"range": given}})
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Series, lambda ends: [np.int64(ends[0]), np.float32(ends[1])], lambda ends: [Fraction(end) for end in ends]])  # fmt: skip
+def test_a_range_may_be_numbers_of_any_kind(model, kind):
+    """Such as the least and the greatest of a column."""
+    page = page_html(model, labels={"blood pressure": {"range": kind([90, 180])}})
+    [told] = [json.loads(text) for text in re.findall(r"(?s)<script[^>]*application/json[^>]*>(.*?)</script>", page) if "blood pressure" in text]  # fmt: skip
+    [seen] = [column["seen"] for column in told["columns"] if column["name"] == "blood pressure"]
+    assert (seen["low"], seen["high"]) == (90, 180)
 
 
 def test_a_range_is_for_columns_of_numbers_alone(penguins):

@@ -6,7 +6,7 @@ test it, and the standard error is that of a mean over rows, or over groups of r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95  # of intervals
 MIN_ROWS = 10
 BINS = 5
-MISSING = "missing"
+MISSING, OTHERWISE = "missing", "(no value)"  # empty cells, where that is no label of its own, and where it is
 MOST_LEVELS = 50
 SHARE = "share"
 SHARES, LOSSES = (SHARE, "error", "impossible", "coverage"), ("log_loss", "brier")
@@ -344,18 +344,23 @@ def read_by(by: Any, columns: Any, count: int) -> dict[str, NDArray[Any]]:
     if isinstance(by, Mapping) or hasattr(by, "columns"):
         told = {str(name): by[name] for name in (by.columns if hasattr(by, "columns") else by)}
     else:
-        names = [by] if isinstance(by, str) else list(by)
-        told = {name: columns(name) for name in names}
+        if not isinstance(by, Iterable):
+            raise InputError.of("by", by, "names of columns, or {name: a label for each row}")
+        told = {name: columns(name) for name in ([by] if isinstance(by, str) else by)}
     if not told:
         raise InputError.at("by", "names no column", remedy="name at least one, or leave it out")
     return {name: _labels(name, values, count) for name, values in told.items()}
 
 
 def _labels(name: str, values: Any, count: int) -> NDArray[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) != 1:
+        what = f"{values.ndim} dimensions" if hasattr(values, "ndim") else f"the value {values!r:.40}"
+        raise InputError.at(f"by[{name!r}]", f"has {what}", expected="one label for each row")
     held = [plain_label(value) for value in (values.to_list() if hasattr(values, "to_list") else values)]
     if len(held) != count:
         raise InputError.at(f"by[{name!r}]", f"has {len(held)} values", expected=f"one for each of the {count} rows")
-    found = np.array([MISSING if is_missing(value) else value for value in held], dtype=object)
+    empty = OTHERWISE if MISSING in held else MISSING
+    found = np.array([empty if is_missing(value) else value for value in held], dtype=object)
     if len(set(found.tolist())) > MOST_LEVELS:
         raise InputError.at(f"by[{name!r}]", f"has {len(set(found.tolist()))} levels, at most {MOST_LEVELS} make subgroups", remedy="cut it into a few intervals, or name another column")  # fmt: skip
     return found

@@ -51,8 +51,8 @@ def effect_plot(
     >>> import merula as mr
     >>> model = mr.LogLinearClassifier(order=1).fit([["red"], ["red"], ["blue"]] * 9, ["ripe", "ripe", "unripe"] * 9)
     >>> ax = effect_plot(model, ["x0"])
-    >>> [bool(bar.get_width() > 0) for bar in ax.containers[0]]  # red, blue: for unripe against ripe
-    [False, True]
+    >>> [bool(bar.get_width() > 0) for bar in ax.containers[0]]  # blue, red: for unripe against ripe
+    [True, False]
     """
     effects = model.fitted_.effects
     if effects is None or not 1 <= len(columns) <= 2:

@@ -16,6 +16,7 @@ import numpy as np
 from merula.core import InputError, Note, Option, one_of
 from merula.data.schema import KINDS, Column, Label, Reading, Schema
 from merula.data.table import SparseTable, Table
+from merula.data.table.frame import UNREAD
 from merula.data.words import ALWAYS_MISSING, Hints, as_labels, clean, time_unit, understand
 from merula.data.words.cleaning import DASHES
 from merula.data.words.numbers import is_limit
@@ -176,6 +177,8 @@ def _column(
     if kind == "categorical":
         return Column(name, kind, reading=_of_categories(table, position)), None
     found, unit = table.kind(position)
+    if found == UNREAD:
+        return _unread(name, kind)
     reading = table.hints.of_numbers(name)
     if found == "categorical":
         if kind is None:
@@ -212,6 +215,14 @@ def _stand_in_note(name: str, words: Sequence[str]) -> Note | None:
     held = f"column {name!r} holds {' and '.join(words)}, far beyond all its other values, read as missing; "
     leaves = "leaves it a number" if len(words) == 1 else "leaves one a number"
     return Note(GuessedKindWarning, (held, Option("keep", [words[0]]), f" {leaves}"), name)
+
+
+def _unread(name: str, kind: str | None) -> tuple[Column, Note]:
+    """A column of lists, records or bytes: left out, unless it is said to be something else."""
+    if kind is not None:
+        raise InputError.at(f"column {name!r}", "holds lists, records or bytes, which no model reads", remedy=("convert it or say ", Option("kinds", "ignore", column=name)))  # fmt: skip
+    told = f"column {name!r} holds lists, records or bytes, which no model reads: it is left out"
+    return Column(name, "ignore"), Note(UserWarning, told, column=name)
 
 
 def _of_compact_days(name: str, kind: str | None, day: str, reading: Reading | None) -> tuple[Column, Note | None]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from merula.core import InputError, Option, warn_user
 from merula.core.compiled import kernel
+from merula.core.sound import LEAST_WEIGHT
 from merula.data.encode.encoded import WIDEST_RANGE
 from merula.data.table import codes_of_words, is_missing
 
@@ -229,7 +230,7 @@ def _unsigned(count: int) -> Any:
 
 
 def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") -> NDArray[np.float64] | None:
-    """Frequency weights: finite, not negative, not all 0."""
+    """Frequency weights: finite, not negative, not all 0; what counts at all counts for as much as a file holds."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, int | float | np.number):
@@ -264,4 +265,5 @@ def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") 
             expected=f"a largest weight from {LIGHTEST:g} to {HEAVIEST:g}",
             remedy="weights count rows: rescale them",
         )
-    return weights
+    light = (weights > 0) & (weights < LEAST_WEIGHT)
+    return np.where(light, LEAST_WEIGHT, weights) if light.any() else weights

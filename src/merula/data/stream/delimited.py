@@ -15,6 +15,7 @@ from merula.data.stream.pieces import MisfitError, Piece, check_names, fingerpri
 from merula.data.table.cleaning import AMONG_NUMBERS, IN_ANY_COLUMN, trimmed
 from merula.data.table.delimited import Layout, layout_of, read_delimited, without_footer
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.header_again import FEWEST_BETWEEN, header_again
 from merula.data.table.stand_ins import with_stand_ins
 from merula.data.table.text_encoding import encoding_of, in_utf8
 from merula.data.table.times_of_day import in_seconds
@@ -37,6 +38,7 @@ class DelimitedFiles:
     again: bool = True
     _skipped: dict[str, set[int]] = field(default_factory=dict)  # lines that were left out of each file
     _footers: set[str] = field(default_factory=set)  # files whose remarks below the rows were told
+    _repeats: set[str] = field(default_factory=set)  # files of which it was told that their header stands again
 
     @cached_property
     def _start(self) -> tuple[Any, tuple[str, ...], tuple[Layout, ...]]:
@@ -59,7 +61,8 @@ class DelimitedFiles:
             if layouts:
                 check_names(layouts[0].names.names, layout.names.names, path, self.paths[0])
             encodings.append(encoding)
-            layouts.append(replace(layout, data=b""))  # what is kept of thousands of files must be little
+            header = layout.data[layout.header : layout.rows]  # what is kept of thousands of files must be little
+            layouts.append(replace(layout, data=header))
         return table, tuple(encodings), tuple(layouts)
 
     def _encoding(self, data: bytes) -> str:
@@ -107,6 +110,18 @@ class DelimitedFiles:
         with silenced() if told else nullcontext():
             kept = without_footer(replace(layout, data=block.data, rows=0))
         return replace(block, data=kept.data)
+
+    def without_repeats(self, path: str, block: Block, layout: Layout, begins: bool) -> Block:
+        """The rows of a block, with which its file `begins` or not, without lines that are the header again, told once."""
+        again = header_again(layout.data, layout.separator)
+        if again is None or again.longest not in block.data:
+            return block
+        rest, count = again.taken_out(b"\n" + block.data, FEWEST_BETWEEN if begins else 0)
+        seen = begins and path == self.paths[0]  # and told, where the first rows were read
+        if count and not seen and path not in self._repeats:
+            self._repeats.add(path)
+            warn_user(f"{path}: the header stands again among the rows, and is left out", UserWarning)
+        return replace(block, data=rest[1:])
 
     @property
     def missing(self) -> list[str]:
@@ -166,6 +181,7 @@ class _Lines:
 
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
         block = self.files.in_utf8(self.block, self.layout, self.encoding)
+        block = self.files.without_repeats(self.path, block, self.layout, self.block.line == 1)
         block = self.files.without_footer(self.path, block, self.layout) if self.last else block
         part = replace(self, block=block)
         if part.block.data.strip(b"\r\n"):

@@ -14,6 +14,7 @@ from merula.data.table.cleaning import are_whole, cleaned, holds_codes, seen_in,
 from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions, with_decimal
 from merula.data.table.footers import footer_of, last_rows, note_footer, note_total, total_in, with_totals
+from merula.data.table.header_again import header_again, note_header_again
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
@@ -43,7 +44,6 @@ EXCEL = re.compile(rb"\Asep=.\r?\n")  # what Excel writes before the header, for
 LONGEST = 60
 MOST_LINES = 1_000  # of a header
 MOST_LISTED = 5  # lines that are left out
-FEWEST_BETWEEN = 10  # rows for each line that is the header again
 ALONE = 2**20  # bytes that one thread reads: others may end a script that is over before them (terminate called …)
 NO_ROWS = "has a header but no rows"
 
@@ -78,7 +78,8 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED, whole: bo
 
     data, unusual = written_plainly(in_utf8(data, options.encoding))
     layout = layout_of(data, options, unusual)
-    layout = without_footer(without_repeats(layout)) if whole else layout
+    layout = without_repeats(layout)
+    layout = without_footer(layout) if whole else layout
     uneven: list[Uneven] = []
     try:
         table = read_rows(layout, options)
@@ -93,23 +94,12 @@ def read_delimited(data: bytes, options: FileOptions = NOTHING_STATED, whole: bo
 
 
 def without_repeats(layout: Layout) -> Layout:
-    """The layout without lines that are its header again, as where tables were put below one another; a note counts them.
-
-    A first line that may be a row is no header: one with a number, one that is there too often, or whose first or last cell stands elsewhere, too.
-    """
-    header, rows = layout.data[layout.header : layout.rows], layout.data[layout.rows - 1 :]
-    line, sign = header.partition(b"\n")[0].rstrip(b"\r"), layout.separator.encode()
-    cells = line.split(sign)
-    if b'"' in header or len(cells) < 2 or b"\n" + line not in rows:
+    """The layout without lines that are its header again, as where tables were put below one another; a note counts them."""
+    again = header_again(layout.data[layout.header : layout.rows], layout.separator)
+    rest, count = (b"", 0) if again is None else again.taken_out(layout.data[layout.rows - 1 :])
+    if count == 0:
         return layout
-    rest, count = re.subn(b"\n" + re.escape(line) + rb"\r?(?=\n|\Z)", b"", rows)
-    alone = rest.count(b"\n" + cells[0] + sign) == 0 and not re.search(
-        re.escape(sign + cells[-1]) + rb"\r?(?=\n|\Z)", rest
-    )
-    numbered = any(NUMBER.fullmatch(cell.decode().strip()) for cell in cells)
-    if not alone or numbered or count * FEWEST_BETWEEN > rows.count(b"\n") or count == 0:
-        return layout
-    warn_user(f"the header stands again in {several(count, 'line')} below it, which {'is' if count == 1 else 'are'} left out", UserWarning)  # fmt: skip
+    note_header_again(count)
     return replace(layout, data=layout.data[: layout.rows - 1] + rest)
 
 

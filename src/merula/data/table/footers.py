@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from merula.core import warn_user
 from merula.data.table.headers import LONGEST, quoted
 from merula.data.words import clean, understand
+from merula.data.words.numbers import MONEY
 from merula.show.text import shortened
 
 MOST_FOOTERS = 20  # lines
@@ -21,7 +22,10 @@ NAMED = r"sources?|notes?|remarks?|comments?|footnotes?|legend|key|quellen?|hinw
 REMARK = re.compile(rf"(?:(?:{NAMED}|last updated|updated|exported|generated|created|printed|downloaded|retrieved)\s*[:=]|[*#†‡©] ?\S|\(c\)|\[?\d+\] |(?:last updated|exported|generated|created|printed|downloaded|retrieved|erstellt|exportiert|généré) (?:on|at|by|from|am|le|par|with|\d)|end of (?:file|report|table|data)|©)", re.IGNORECASE)  # fmt: skip
 COUNTED = re.compile(r"\(?\d[\d,. ]* (?:rows?|records?|entries|lines|results|zeilen|lignes|filas|datensätze)\b.*", re.IGNORECASE)  # fmt: skip
 TOTAL = re.compile(r"(?:(?:grand|sub)?[ -]?totals?|(?:column )?sums?|averages?|overall|summe|gesamt|insgesamt|zwischensumme|mittelwert|durchschnitt|total général|moyenne|totale|suma|totaal|endsumme|gesamtsumme|gesamtbetrag|(?:end|anfangs|schlu(?:ss|ß))?saldo|(?:(?:alter|neuer) )?kontostand|(?:(?:opening|closing|ending|final|new) )?balance|solde(?: final)?|saldo final|eindsaldo)\b ?:?", re.IGNORECASE)  # fmt: skip
-TOTAL_OF = re.compile(rf"(?:{TOTAL.pattern}).{{0,60}}", re.IGNORECASE)  # as of a day, or in a currency
+OF = r"as of|at|on|in|for|of|am|per|zum|vom|bis|im|au|du|le|en|al|del|de|da|op|na"  # a day, a month, a currency
+CALLED = re.compile(rf"(?:{TOTAL.pattern})(?: *[(:=\d].{{0,60}}| +(?:(?:{OF}) |[\d(]).{{0,60}}| *(?:{MONEY.pattern}))?", re.IGNORECASE)  # fmt: skip
+TOTAL_OF = re.compile(rf"(?:{TOTAL.pattern})(?:[ :].{{0,60}})?", re.IGNORECASE)  # of whatever: Total revenue
+FEWEST_BESIDE = 10  # rows with a number or a day, before what else begins like a total is one: Total Recall is a film
 
 
 @dataclass(frozen=True)
@@ -75,24 +79,26 @@ def total_in(rows: Sequence[Sequence[str]], width: int) -> str | None:
 def unfit_totals(rows: Sequence[Sequence[str]], width: int) -> Footer:
     """The rows at the end, as wide as the table, that are called totals where all others have a number or a day: they are no rows.
 
+    A word that is there in several rows is none of a total but a value, such as `average` below the numbers of a column that was sorted.
+
     Examples
     --------
     >>> unfit_totals([["31.01.2024", "4,50"], ["01.02.2024", "5,20"], ["Endsaldo", "9,70"]], 2)
     Footer(rows=1, texts=('Endsaldo 9,70',))
     >>> unfit_totals([["wren", "4"], ["tit", "5"], ["Total", "9"]], 2)
     Footer(rows=0, texts=())
+    >>> unfit_totals([["3", "4"], ["4", "5"], ["average", "4"], ["average", "9"]], 2)
+    Footer(rows=0, texts=())
     """
     last = len(rows)
-    while (
-        last
-        and len(rows) - last < MOST_TOTALS
-        and (not _filled(rows[last - 1]) or _is_unfit(rows[last - 1], rows, width))
-    ):
+    while last and (not _filled(rows[last - 1]) or _is_unfit(rows[last - 1], rows, width)):
         last -= 1
     while last < len(rows) and not _filled(rows[last]):
         last += 1
-    texts = [" ".join(filter(None, map(clean, row))) for row in rows[last:]]
-    return Footer(len(rows) - last, tuple(filter(None, texts)))
+    found = [row for row in rows[last:] if _filled(row)]
+    if len(found) > MOST_TOTALS or any(_stands_elsewhere(row, rows) for row in found):
+        return Footer()
+    return Footer(len(rows) - last, tuple(" ".join(filter(None, map(clean, row))) for row in found))
 
 
 def with_totals(footer: Footer, rows: Sequence[Sequence[str]], width: int) -> Footer:
@@ -103,12 +109,24 @@ def with_totals(footer: Footer, rows: Sequence[Sequence[str]], width: int) -> Fo
 
 def _is_unfit(row: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
     """Whether a row's first word calls it a total, in a column that holds nothing else but numbers or days."""
-    place = next(k for k, cell in enumerate(row) if clean(cell))
-    if len(row) != width or TOTAL_OF.fullmatch(clean(row[place])) is None:
+    place = _first_filled(row)
+    word = clean(row[place])
+    if len(row) != width or TOTAL_OF.fullmatch(word) is None:
         return False
     others = [clean(other[place]) for other in rows if len(other) == width and clean(other[place])]
     rest = [word for word in others if TOTAL_OF.fullmatch(word) is None]
-    return bool(rest) and any(understand(rest, wanted=kind) is not None for kind in ("numeric", "datetime"))
+    enough = len(rest) >= (1 if CALLED.fullmatch(word) else FEWEST_BESIDE)
+    return enough and any(understand(rest, wanted=kind) is not None for kind in ("numeric", "datetime"))
+
+
+def _stands_elsewhere(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first word of a row begins another row, too."""
+    place = _first_filled(row)
+    return sum(clean(row[place]) == clean(other[place]) for other in rows if len(other) > place) > 1
+
+
+def _first_filled(row: Sequence[str]) -> int:
+    return next(k for k, cell in enumerate(row) if clean(cell))
 
 
 def note_footer(footer: Footer) -> None:

@@ -31,6 +31,7 @@ from merula.data.words import Hints
 Rows = NDArray[np.int64]
 HINTS = b"merula"  # under which a table that was read from a file keeps what was said of its words
 FLOATS = ("double", "float")  # of pyarrow
+UNREAD = "unread"  # the kind of a column of lists, records or bytes
 MANY_ROWS = 20_000  # from which on threads cost less than they save
 
 
@@ -127,6 +128,8 @@ class FrameTable:
             return "categorical", None
         if dtype == nw.Unknown and series.null_count() == len(series):
             return "empty", None
+        if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
+            return UNREAD, None
         raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype}, which merula cannot read", got=dtype, remedy=("convert it or say ", Option('kinds', 'ignore', column=self.names[position])))  # fmt: skip
 
     def _object_kind(self, position: int) -> tuple[str, str | None]:

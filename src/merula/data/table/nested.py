@@ -1,7 +1,8 @@
-"""Records, lists and bytes within cells, as JSON and Parquet may hold them: records become columns, lists are told and left empty."""
+"""Records, lists and bytes within cells, as JSON and Parquet may hold them: records become columns, bytes that are text words."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from merula.core import warn_user
@@ -10,7 +11,7 @@ from merula.data.table.headers import quoted
 
 
 def without_nested(table: Any) -> Any:
-    """The pyarrow table with a column for each part of its records, named `user.age`; lists are empty cells. Notes tell of both.
+    """The pyarrow table with a column for each part of its records, named `user.age`, of which a note tells; bytes that are text are words.
 
     Examples
     --------
@@ -29,33 +30,37 @@ def without_nested(table: Any) -> Any:
     if records:
         parts = [name for name in table.column_names if name.startswith(tuple(f"{record}." for record in records))]
         warn_user(f"{_hold(records)} records, whose parts are columns ({quoted(parts)})", UserWarning)
-    return _without_lists(table)
+    return _with_words(table)
 
 
-def _without_lists(table: Any) -> Any:
-    """The table with bytes that are text as words, and empty cells for lists and other bytes."""
+def _with_words(table: Any) -> Any:
+    """The table with bytes that are text as words; lists and other bytes stay, for whoever wants the rows back."""
     import pyarrow as pa
 
-    unread = list[str]()
+    table = _without_codes_of_bytes(table)
     for position, field in enumerate(table.schema):
         if _holds_bytes(field.type):
-            try:
+            with suppress(pa.ArrowInvalid):  # no text in UTF-8
                 table = table.set_column(position, field.name, table.column(position).cast(pa.string()))
-            except pa.ArrowInvalid:  # no text in UTF-8
-                unread.append(field.name)
-        elif pa.types.is_nested(field.type):
-            unread.append(field.name)
-        if unread[-1:] == [field.name]:
-            table = table.set_column(position, field.name, pa.nulls(table.num_rows))
-    if unread:
-        warn_user(f"{_hold(unread)} lists or bytes, which no model reads: their cells count as missing", UserWarning)
+    return table
+
+
+def _without_codes_of_bytes(table: Any) -> Any:
+    """The table with the bytes or lists that codes stand for in their place."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        values = field.type.value_type if pa.types.is_dictionary(field.type) else None
+        if values is not None and (_holds_bytes(values) or pa.types.is_nested(values)):
+            table = table.set_column(position, field.name, table.column(position).cast(values))
     return table
 
 
 def _holds_bytes(kind: Any) -> bool:
     import pyarrow as pa
 
-    return any(test(kind) for test in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary))
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    return any(test(kind) for test in tests)
 
 
 def _hold(names: list[str]) -> str:

@@ -258,7 +258,8 @@ def _read_json_lines(data: bytes, options: FileOptions) -> Any:
     except pa.ArrowInvalid as error:
         return _table_of_rows(_json_rows(data, error))
     one_row = table.num_rows == 1 and all(map(pa.types.is_nested, table.schema.types))
-    return _table_of_columns(json.loads(data)) if one_row else table
+    columns = _columns_of(json.loads(data)) if one_row else None
+    return table if columns is None else pa.table({name: _cells(held) for name, held in columns.items()})
 
 
 def _refuse_hard(data: bytes) -> None:
@@ -267,14 +268,24 @@ def _refuse_hard(data: bytes) -> None:
     refuse_hard_json(data)
 
 
-def _table_of_columns(columns: dict[str, Any]) -> Any:
-    """The table of JSON that holds a list for each column, or {number of the row: cell} as pandas writes it."""
-    import pyarrow as pa
+def _columns_of(held: dict[str, Any]) -> dict[str, list[Any]] | None:
+    """The columns of JSON that holds a list for each, or {name of the row: cell} as pandas writes it; None of one row of records.
 
-    cells = {name: list(held.values()) if isinstance(held, dict) else held for name, held in columns.items()}
-    if len({len(held) for held in cells.values()}) > 1:
-        raise InputError("is JSON, but not a row in braces on each line, nor lists of equal length for the columns")
-    return pa.table({name: _cells(held) for name, held in cells.items()})
+    Examples
+    --------
+    >>> _columns_of({"wing": {"0": 4.9, "1": 6.0}, "bird": {"1": "tit", "0": "wren"}})
+    {'wing': [4.9, 6.0], 'bird': ['wren', 'tit']}
+    >>> _columns_of({"owner": {"age": 31}, "flat": {"rooms": 2}}) is None
+    True
+    """
+    columns = list(held.values())
+    if all(isinstance(column, list) for column in columns):
+        if len(set(map(len, columns))) > 1:
+            raise InputError("is JSON, but not a row in braces on each line, nor lists of equal length for the columns")
+        return held
+    if not all(isinstance(column, dict) and column.keys() == columns[0].keys() for column in columns):
+        return None
+    return {name: [column[row] for row in columns[0]] for name, column in held.items()}
 
 
 def _json_rows(data: bytes, error: Exception) -> list[Any]:

@@ -23,9 +23,21 @@ def in_seconds(table: Any) -> Any:
     named = [field.name for field in table.schema if pa.types.is_time(field.type)]
     for index, kind in enumerate(table.schema.types):
         if pa.types.is_time(kind):
-            seconds = table.column(index).cast(pa.time32("s"), safe=False).cast(pa.int32())
-            table = table.set_column(index, table.column_names[index], seconds)
+            table = table.set_column(index, table.column_names[index], _seconds(table.column(index)))
     if not named:
         return table
     held = table.schema.metadata or {}
     return table.replace_schema_metadata({**held, OF_THE_DAY: json.dumps(named, ensure_ascii=False).encode()})
+
+
+def _seconds(times: Any) -> Any:
+    """Seconds since midnight as whole numbers, unless some have a fraction."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return times.cast(pa.time32("s")).cast(pa.int32())
+    except pa.ArrowInvalid:  # something would be lost
+        parts = {"ms": 1e3, "us": 1e6, "ns": 1e9}[times.type.unit]
+        count = times.cast(pa.int32() if times.type.bit_width == 32 else pa.int64())
+        return pc.divide(count.cast(pa.float64()), parts)

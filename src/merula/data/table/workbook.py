@@ -16,6 +16,7 @@ from merula.data.table.declared_sizes import refuse_columns
 from merula.data.table.delimited import NO_ROWS
 from merula.data.table.file_options import FileOptions
 from merula.data.table.footers import MOST_FOOTERS, footer_of, note_footer, note_total, total_in, with_totals
+from merula.data.table.header_again import FEWEST_BETWEEN, note_header_again
 from merula.data.table.headers import (
     LOOKED_AT,
     NUMBER,
@@ -45,7 +46,7 @@ def read_workbook(data: bytes, options: FileOptions) -> Any:
     rows = rows[_titles(rows) if options.skip_rows is None else 0 :]
     if not rows:
         raise InputError(NO_ROWS)
-    header, rows = rows[0], _without_footer(rows[1:], len(rows[0]))
+    header, rows = rows[0], _without_footer(_without_repeats(rows[0], rows[1:]), len(rows[0]))
     body = [row for row in rows if any(not _is_empty(cell) for cell in row)]
     names = _header_names(header)
     found = column_names(names)
@@ -75,6 +76,24 @@ def _titles(rows: list[list[Any]]) -> int:
     count = title_rows(seen[: len(seen) - footer_of(seen, width).rows])
     note_titles(seen[:count])
     return count
+
+
+def _without_repeats(header: list[Any], rows: list[list[Any]]) -> list[list[Any]]:
+    """The rows without those that are the header again, told in a note."""
+    names = [clean(as_seen(cell)) for cell in header]
+    named = [place for place, name in enumerate(names) if name]
+    if len(named) < 2 or any(map(NUMBER.fullmatch, names)):
+        return rows
+
+    def holds(row: list[Any], places: Sequence[int]) -> bool:
+        return all(clean(as_seen(row[place])) == names[place] for place in places)
+
+    kept = [row for row in rows if not holds(row, range(len(names)))]
+    count = len(rows) - len(kept)
+    if not count or count * FEWEST_BETWEEN > len(rows) or any(holds(row, named[:1]) or holds(row, named[-1:]) for row in kept):  # fmt: skip
+        return rows
+    note_header_again(count)
+    return kept
 
 
 def _without_footer(rows: list[list[Any]], width: int) -> list[list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,9 @@ from merula.data.words.times import (
     seconds_of_day,
 )
 
-FEWEST_NUMBERS = 10  # different whole numbers without a sign, before they are amounts and not names
+FEWEST_NUMBERS = (
+    10  # different whole numbers without a sign, or close behind letters, before they are amounts and not names
+)
 FEWEST_DATES = 3  # different ones, before figures with signs between them are days
 FEWEST_WEEKS = 10  # different ones, before they are days and no names
 FEWEST_BESIDE, MOST_STRAYS, MOST_STRAY_CELLS = (
@@ -28,7 +31,7 @@ FEWEST_BESIDE, MOST_STRAYS, MOST_STRAY_CELLS = (
     5,
     0.2,
 )  # different numbers or days, before a few words beside them mean none; such words; their share
-WHOLE = frozenset("0123456789")
+LIKE_NAMES = re.compile("(?:[A-Z]{3})?[0-9]+")  # 95, and RON95, a petrol, though RON are lei
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Hints:
     def of_labels(self, name: str) -> Reading | None:
         """What of this concerns the labels of a column of categories, words or numbers; None where nothing does."""
         missing = (*self.missing, *self.stand_ins.get(name, ()))
+        if name in self.of_the_day:
+            return Reading("time of day", missing=missing, fold_case=self.fold_case, keep=self.keep)
         stated = missing or self.fold_case or self.keep
         return Reading("words", missing=missing, fold_case=self.fold_case, keep=self.keep) if stated else None
 
@@ -110,7 +115,7 @@ def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str,
         return None
     if wanted is None and len(words) >= FEWEST_DATES and are_compact(words):
         return None
-    if wanted is None and len(words) < FEWEST_NUMBERS and all(WHOLE.issuperset(word) for word in words):
+    if wanted is None and len(words) < FEWEST_NUMBERS and all(map(LIKE_NAMES.fullmatch, words)):
         return None
     form = number_form(words, hints.decimal) or (number_form(words) if hints.decimal else None)
     if form is None:
@@ -265,6 +270,7 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
     spelled = _spellings(reading, levels)
     kinds = {type(level) for level in levels if level is not None}
     numbers = frozenset(float(word) for word in reading.missing if PLAIN.fullmatch(word)) if reading else frozenset()
+    of_the_day = reading is not None and reading.form == "time of day"
 
     def settle(label: Label) -> Label:
         if not isinstance(label, str):
@@ -276,16 +282,23 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
             return word
         if word in missing:
             return None
+        seconds = seconds_of_day(word) if of_the_day else None
+        if seconds is not None:
+            return _whole(seconds)
         if reading is not None and reading.fold_case:
             word = word.casefold()
         if spelled:
             return spelled.get(word.casefold(), word)
         if kinds and kinds <= {int, float} and PLAIN.fullmatch(word) and not PADDED.fullmatch(word):
-            number = float(word)
-            return int(number) if number.is_integer() else number
+            return _whole(float(word))
         return word
 
     return settle
+
+
+def _whole(number: float) -> float:
+    """A number as files have it: a whole one without a fraction."""
+    return int(number) if number.is_integer() else number
 
 
 def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str, Label]:

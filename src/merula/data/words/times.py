@@ -48,7 +48,8 @@ ZONES = {
     "JST": 9,
     "KST": 9,
 }  # hours ahead; those of America as RFC 2822 has them
-ZONE = rf" *(?P<zone>Z|UTC|GMT|[-+]\d{{2}}:?\d{{2}}|{'|'.join(ZONES)})?(?:\[[A-Z][\w/+-]*\])?"
+ZONE = rf" *(?P<zone>Z|UTC|GMT|[-+]\d{{2}}(?::?\d{{2}})?|{'|'.join(ZONES)})?(?:\[[A-Z][\w/+-]*\])?"
+FARTHEST = 15  # whole hours that a zone is ahead of UTC or behind it
 ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}  # the year before the first of each
 DAYS = {
     "ymd": rf"{BEFORE}(?P<year>\d{{4}})(?P<sign>[-/.]) ?(?P<month>\d{{1,2}})(?P=sign) ?(?P<day>\d{{1,2}})\.?{BEHIND}",
@@ -204,10 +205,9 @@ def instant(word: str, order: str) -> int | None:
         return None
     if not held["hour"]:
         return (day - EPOCH) // MICROSECOND
-    seconds = _of_day(held)
-    if seconds is None:
+    seconds, shift = _of_day(held), _offset(held["zone"])
+    if seconds is None or shift is None:
         return None
-    shift = _offset(held["zone"])
     return ((day - EPOCH) - shift) // MICROSECOND + _fraction(held) + int(seconds) * 1_000_000
 
 
@@ -354,9 +354,11 @@ def _fraction(held: dict[str, str]) -> int:
     return int((held["fraction"] or "0").ljust(6, "0")[:6])
 
 
-def _offset(zone: str | None) -> timedelta:
-    """How far a time zone is ahead of UTC."""
+def _offset(zone: str | None) -> timedelta | None:
+    """How far a time zone is ahead of UTC; None where nothing on earth is as far."""
     if not zone or zone[0] not in "+-":
         return timedelta(hours=ZONES.get(zone or "", 0))
-    hours, minutes = int(zone[1:3]), int(zone[-2:])
+    hours, minutes = int(zone[1:3]), int(zone[3:].lstrip(":") or 0)
+    if hours > FARTHEST or minutes > 59:
+        return None
     return timedelta(hours=hours, minutes=minutes) * (1 if zone[0] == "+" else -1)

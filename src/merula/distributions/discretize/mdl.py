@@ -38,8 +38,8 @@ def mdl_cuts(values: ArrayLike, weights: ArrayLike) -> Cuts:
 
     Parameters
     ----------
-    values : array of shape (n_values,)
-        Distinct values, ascending.
+    values : array of shape (n_values,) or (2, n_values)
+        Distinct values, ascending; of values that were counted together, the lowest and the highest.
     weights : array of shape (n_classes, n_values)
         The weight of each class at each value: a weight of 2 equals the row twice.
 

@@ -26,8 +26,8 @@ def equal_width_cuts(values: ArrayLike, weights: ArrayLike, bins: int) -> Cuts:
 
     Parameters
     ----------
-    values : array of shape (n_values,)
-        Distinct values, ascending.
+    values : array of shape (n_values,) or (2, n_values)
+        Distinct values, ascending; of values that were counted together, the lowest and the highest.
     weights : array of shape (n_classes, n_values)
         The weight of each class at each value; the range is that of the values with some weight.
     bins : int
@@ -40,9 +40,9 @@ def equal_width_cuts(values: ArrayLike, weights: ArrayLike, bins: int) -> Cuts:
     """
     bins = checked_bins(bins)
     met, _ = occurring(values, weights)
-    if len(met) < 2:
+    if not met.size or met.min() == met.max():
         return ()
-    low, high = met[0], met[-1]
+    low, high = met.min(), met.max()
     steps = np.arange(1, bins)
     cuts = low * ((bins - steps) / bins) + high * (steps / bins)  # high − low may overflow
     return tuple(np.unique(np.clip(cuts, low, np.nextafter(high, low))).tolist())
@@ -57,8 +57,8 @@ def quantile_cuts(values: ArrayLike, weights: ArrayLike, bins: int) -> Cuts:
 
     Parameters
     ----------
-    values : array of shape (n_values,)
-        Distinct values, ascending.
+    values : array of shape (n_values,) or (2, n_values)
+        Distinct values, ascending; of values that were counted together, the lowest and the highest.
     weights : array of shape (n_classes, n_values)
         The weight of each class at each value: a weight of 2 equals the row twice.
     bins : int
@@ -73,7 +73,7 @@ def quantile_cuts(values: ArrayLike, weights: ArrayLike, bins: int) -> Cuts:
     """
     bins = checked_bins(bins)
     met, table = occurring(values, weights)
-    if len(met) < 2:
+    if table.shape[1] < 2:
         return ()
     reached = np.cumsum(table.sum(axis=0))
     total, below_gap = reached[-1], reached[:-1]

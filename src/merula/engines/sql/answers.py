@@ -13,12 +13,13 @@ from sqlglot import exp
 from merula.core import Array, InputError, Note, warn_of
 from merula.data.encode import Encoded, Target, encode_target
 from merula.engines.sql.covering import covering
-from merula.engines.sql.expressions import different, double, grid_point, number
+from merula.engines.sql.expressions import cell, different
 from merula.engines.sql.moments import lie_far, moments_of, pair_sums, patterns, products, rough_moments, single_sums
 from merula.engines.sql.needs import (
     Counts,
     GroupedMoments,
     GroupedRows,
+    InCells,
     Need,
     PairSums,
     Patterns,
@@ -27,10 +28,9 @@ from merula.engines.sql.needs import (
     Values,
 )
 from merula.engines.sql.reading import CLASS, COUNT, Reading, numbers_of, weight_problem
-from merula.engines.sql.statements import first_rows, grouped
+from merula.engines.sql.statements import first_rows, grouped, projected
 from merula.engines.sql.sums import Found, Origins, Question
-from merula.stats import Moments
-from merula.stats.counts import GRID, on_grid
+from merula.stats import CellCounts, Moments
 
 MOST_GROUPS_OF_SUMS = (
     2_000  # expected of one grouping within which numbers are added up: each has several sums of each column
@@ -63,6 +63,8 @@ def answered(reading: Reading, needs: Sequence[Need]) -> Answered:
             answers[need] = _sums(reading, need, alone)
         elif isinstance(need, Values):
             answers[need] = _values(reading, need)
+        elif isinstance(need, InCells):
+            answers[need] = _in_cells(reading, need)
         elif isinstance(need, Products):
             answers[need] = products(reading, need.columns, need.within, _for(origins, alone, need.columns))
         elif isinstance(need, Patterns):
@@ -74,7 +76,7 @@ def answered(reading: Reading, needs: Sequence[Need]) -> Answered:
 
 def _numbers(reading: Reading, need: Need) -> tuple[str, ...]:
     """The columns of numbers that a need adds up."""
-    if isinstance(need, Counts | Values):
+    if isinstance(need, Counts | Values | InCells):
         return ()
     return tuple(name for name in need.columns if not reading.is_worded(name))
 
@@ -238,32 +240,44 @@ def _where(reading: Reading, need: Counts) -> list[exp.Expression]:
 
 
 def _values(reading: Reading, need: Values) -> GroupedRows | None:
-    """The numbers of one column, or the points of its grid, with the weight of each class."""
+    """The numbers of one column, with the weight of each class."""
     if reading.is_worded(need.column):
-        rows = _alone(reading, Counts((need.column,)), Counts(()))
-        return rows if need.grid is None or rows is None else _on_grid(rows, need.column, need.grid)
-    value = reading.number(need.column)
-    if need.grid is not None:
-        endless = exp.EQ(this=exp.Abs(this=value.copy()), expression=number(np.inf))
-        value = exp.Case().when(endless, value.copy()).else_(double(grid_point(value, need.grid)))
-    most = reading.most_groups(1)
-    query = grouped(reading.rows({"v": value}), [*reading.keys, "v"], {COUNT: reading.weight_of()}, most + 1)
-    found = reading.table.fetch(query, reading.types({}))
-    if found.num_rows > most:
-        raise reading.too_many((need.column,), most + 1)
+        return _alone(reading, Counts((need.column,)), Counts(()))
+    rows = reading.rows({"v": reading.number(need.column)})
+    found = _few_groups(reading, need.column, rows, {COUNT: reading.weight_of()})
     if not found.num_rows:
         return None
-    points = numbers_of(found, "v")
-    if need.grid is not None:
-        points = np.where(np.isinf(points), points, need.grid[0] + need.grid[1] * np.sinh(points / GRID))
-    rows_met = Encoded(0, len(points), {need.column: points}, {})
-    return GroupedRows(rows_met, Target(reading.class_codes(found), reading.classes, numbers_of(found, COUNT)))
+    rows_met = Encoded(0, found.num_rows, {need.column: numbers_of(found, "v")}, {})
+    return GroupedRows(rows_met, _classes_met(reading, found))
 
 
-def _on_grid(rows: GroupedRows, name: str, grid: tuple[float, float]) -> GroupedRows:
-    """The same with each number at its point of the grid."""
-    points = on_grid(np.asarray(rows.rows.numeric[name], dtype=np.float64), *grid)
-    return replace(rows, rows=Encoded(0, len(points), {name: points}, {}))
+def _in_cells(reading: Reading, need: InCells) -> CellCounts:
+    """See `InCells`: numbers are read first, so that the expression of their cell names a plain column many times."""
+    nothing = CellCounts.zero((need.column,), len(reading.classes), (need.grid,))
+    if reading.is_worded(need.column):
+        held = _alone(reading, Counts((need.column,)), Counts(()))
+        return nothing if held is None else nothing.update(held.rows, held.target)
+    kept = {name: exp.column(name) for name in (*reading.keys, *reading.masses)}
+    rows = projected(reading.rows({"x": reading.number(need.column)}), {**kept, "x": exp.column("x"), "v": cell(exp.column("x"), need.grid)})  # fmt: skip
+    ends = {"low": exp.Min(this=exp.column("x")), "high": exp.Max(this=exp.column("x"))}
+    found = _few_groups(reading, need.column, rows, {COUNT: reading.weight_of(), **ends})
+    if not found.num_rows:
+        return nothing
+    return nothing.with_cells(numbers_of(found, "v"), numbers_of(found, "low"), numbers_of(found, "high"), _classes_met(reading, found))  # fmt: skip
+
+
+def _few_groups(reading: Reading, name: str, rows: Any, sums: Mapping[str, exp.Expression]) -> Any:
+    """Sums within each class and v; an error where there are too many."""
+    most = reading.most_groups(len(sums))
+    found = reading.table.fetch(grouped(rows, [*reading.keys, "v"], sums, most + 1), reading.types({}))
+    if found.num_rows > most:
+        raise reading.too_many((name,), most + 1)
+    return found
+
+
+def _classes_met(reading: Reading, found: Any) -> Target:
+    """The class and the weight of each group."""
+    return Target(reading.class_codes(found), reading.classes, numbers_of(found, COUNT))
 
 
 # ------------------------------------------------------------------------------------------------------------ moments

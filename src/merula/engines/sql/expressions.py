@@ -6,6 +6,7 @@ No label, and no name but a quoted one, ever stands in a query; numbers are writ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from merula.core import InputError, Option
 from merula.data.schema import Column
 from merula.data.table import times_longer
 from merula.data.words.numbers import PLAIN
-from merula.stats.counts import GRID
+from merula.stats.cells import FINENESS, Grid
 
 LOG_FROM = 1e8  # beyond this, asinh(z) is log(2 z) to the last digit, and z² need not be a number
+NOTHING = 1e-8  # below this, asinh(z) · 1024 is nearest to 0, and z² may be too small for a number
 INFINITE = -2  # the interval of infinity: an error
 
 
@@ -173,14 +175,35 @@ def interval(value: exp.Expression, cuts: Sequence[float]) -> exp.Expression:
     return found.else_(whole(len(cuts)))
 
 
-def grid_point(value: exp.Expression, grid: tuple[float, float]) -> exp.Expression:
-    """Which point of a grid is nearest: floor(asinh((x − centre) / scale) · 1024 + ½)."""
-    centre, scale = grid
+def cell(value: exp.Expression, grid: Grid) -> exp.Expression:
+    """The number of the cell that a value lies in: see `Grid`."""
+    parts = [_steps_from(value, *middle, reach) for middle, reach in zip(grid.middles, grid.reaches, strict=True)]
+    parts += [breaks_below(value, grid.breaks)] if grid.breaks else []
+    return reduce(lambda one, other: exp.Add(this=one, expression=other), parts)
+
+
+def _steps_from(value: exp.Expression, centre: float, scale: float, reach: float) -> exp.Expression:
+    """⌊asinh((x − centre) / scale) · 1024 + ½⌋, no farther from the centre than `reach` scales."""
     z = exp.Div(this=minus(value, number(centre)), expression=number(scale), typed=True)
     size = exp.Abs(this=exp.paren(z.copy()))
     root = exp.Sqrt(this=exp.Add(this=exp.Mul(this=size.copy(), expression=size.copy()), expression=number(1.0)))
     near = exp.Ln(this=exp.Add(this=size.copy(), expression=root))
     far = exp.Add(this=exp.Ln(this=size.copy()), expression=number(float(np.log(2.0))))
-    length = exp.Case().when(exp.GT(this=size.copy(), expression=number(LOG_FROM)), far).else_(near)
+    length = exp.Case().when(exp.GT(this=size.copy(), expression=number(reach)), number(float(np.arcsinh(reach))))
+    if reach > LOG_FROM:
+        length = length.when(exp.GT(this=size.copy(), expression=number(LOG_FROM)), far)
+    length = length.when(exp.LT(this=size.copy(), expression=number(NOTHING)), number(0.0)).else_(near)
     signed = exp.Mul(this=exp.Sign(this=exp.paren(z)), expression=exp.paren(length))
-    return exp.Floor(this=exp.Add(this=exp.Mul(this=signed, expression=number(GRID)), expression=number(0.5)))
+    return double(
+        exp.Floor(this=exp.Add(this=exp.Mul(this=signed, expression=number(FINENESS)), expression=number(0.5)))
+    )
+
+
+def breaks_below(value: exp.Expression, breaks: Sequence[float], before: int = 0) -> exp.Expression:
+    """How many of these ascending numbers lie below a value, and `before` more: found by halves."""
+    if not breaks:
+        return whole(before)
+    half = len(breaks) // 2
+    at_most = exp.LTE(this=value.copy(), expression=number(breaks[half]))
+    found = exp.Case().when(at_most, breaks_below(value, breaks[:half], before), copy=False)
+    return found.else_(breaks_below(value, breaks[half + 1 :], before + half + 1), copy=False)

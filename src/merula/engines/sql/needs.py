@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from merula.core import InputError
 from merula.data.encode import Encoded, Target
-from merula.stats import FullMoments, Moments, Wanted
+from merula.stats import FullMoments, Grid, Moments, Wanted
 from merula.stats.base import Statistic
 
 
@@ -33,13 +33,17 @@ class Counts:
 
 @dataclass(frozen=True)
 class Values:
-    """The weight of each class at each number of one column, or at each point of a grid that is fine about its centre.
-
-    With a grid (centre, scale), a number x stands at the whole number nearest to asinh((x − centre) / scale) · 1024.
-    """
+    """The weight of each class at each number of one column."""
 
     column: str
-    grid: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class InCells:
+    """The weight of each class in each cell of a grid, and the lowest and the highest number in it, of one column."""
+
+    column: str
+    grid: Grid
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class PairSums:
     columns: tuple[str, ...]
 
 
-Need = Counts | Values | Sums | Products | Patterns | PairSums
+Need = Counts | Values | InCells | Sums | Products | Patterns | PairSums
 Answers = Mapping[Need, Any]
 
 

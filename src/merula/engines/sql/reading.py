@@ -122,6 +122,11 @@ class Reading:
         """The key of every group: the class, where there is one."""
         return [CLASS] if self.target is not None else []
 
+    @property
+    def masses(self) -> list[str]:
+        """What the weight of a row is called, where it has one."""
+        return [WEIGHT] if self.mass is not None else []
+
     def rows(self, columns: Mapping[str, exp.Expression], where: Sequence[exp.Expression] = (), all_classes: bool = False) -> Any:  # fmt: skip
         """The rows that count, with their class, their weight and these expressions, as something to select from."""
         said, conditions = {}, list(where)

@@ -14,6 +14,7 @@ from merula.engines.sql.needs import (
     Counts,
     GroupedMoments,
     GroupedRows,
+    InCells,
     Need,
     PairSums,
     Patterns,
@@ -25,6 +26,7 @@ from merula.engines.sql.needs import (
     refusal,
 )
 from merula.stats import (
+    CellCounts,
     ClassCounts,
     Families,
     Family,
@@ -96,18 +98,18 @@ def _(statistic: LevelCounts, answers: Answers) -> LevelCounts:
 
 @needs_of.register
 def _(statistic: ValueCounts, _wanted: Wanted) -> Sequence[Need]:
-    return _values(statistic)
+    return [Values(name) for name in statistic.columns]
 
 
 @needs_of.register
 def _(statistic: RoundedCounts, _wanted: Wanted) -> Sequence[Need]:
-    return [Values(name, None) for name in statistic.columns]
+    return [Values(name) for name in statistic.columns]
 
 
 @counted.register
 def _(statistic: RoundedCounts, answers: Answers) -> RoundedCounts:
     zero = len(statistic.missing)
-    parts = [updated(RoundedCounts.zero((name,), zero), answers[Values(name, None)]) for name in statistic.columns]
+    parts = [updated(RoundedCounts.zero((name,), zero), answers[Values(name)]) for name in statistic.columns]
     return RoundedCounts(
         statistic.columns,
         tuple(part.powers[0] for part in parts),
@@ -117,22 +119,27 @@ def _(statistic: RoundedCounts, answers: Answers) -> RoundedCounts:
     )
 
 
-def _values(statistic: ValueCounts) -> list[Values]:
-    """The values of each column, on its grid if it has one."""
-    grids = statistic.grid or (None,) * len(statistic.columns)
-    return [Values(name, grid and (float(grid[0]), float(grid[1]))) for name, grid in zip(statistic.columns, grids, strict=True)]  # fmt: skip
-
-
 @counted.register
 def _(statistic: ValueCounts, answers: Answers) -> ValueCounts:
     zero = len(statistic.missing)
-    parts = [updated(ValueCounts.zero((need.column,), zero), answers[need]) for need in _values(statistic)]
+    parts = [updated(ValueCounts.zero((name,), zero), answers[Values(name)]) for name in statistic.columns]
     return replace(
         statistic,
         values=tuple(part.values[0] for part in parts),
         counts=tuple(part.counts[0] for part in parts),
         missing=np.concatenate([part.missing for part in parts], axis=1),
     )
+
+
+@needs_of.register
+def _(statistic: CellCounts, _wanted: Wanted) -> Sequence[Need]:
+    return [InCells(name, grid) for name, grid in zip(statistic.columns, statistic.grids, strict=True)]
+
+
+@counted.register
+def _(statistic: CellCounts, answers: Answers) -> CellCounts:
+    needs = (InCells(name, grid) for name, grid in zip(statistic.columns, statistic.grids, strict=True))
+    return CellCounts.beside([answers[need] for need in needs])
 
 
 @needs_of.register

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from merula.core import Array, InputError
+from merula.core import Array, InputError, Option
+from merula.core.limits import CELL, TooLargeError, most_bytes
 from merula.graphs.factors import _row_draws as kernels
 from merula.graphs.factors.propagation import Filled, Propagation
 from merula.graphs.factors.tree_draws import draw_states
@@ -56,8 +57,16 @@ def completed(statistic: FamilyStatistic, limit: float) -> Completed:
     cells, weights = statistic.rows.cells.astype(np.int64), statistic.rows.weight[:, 0].copy()
     rows = expected_rows(statistic, statistic.discrete, cells, weights, limit, None)
     codes = np.where(np.array(rows.tree.tree.cards) == 1, 0, rows.codes)  # one level: there is nothing to draw
+    _check_copies(float(np.ceil(weights).sum()), codes.shape[1])
     times = np.ceil(weights).astype(np.int64)
-    return Completed(rows, np.repeat(codes, times, axis=0).astype(np.int32), np.repeat(weights / times, times))
+    return Completed(rows, np.repeat(codes.astype(np.int32), times, axis=0), np.repeat(weights / times, times))
+
+
+def _check_copies(copies: float, columns: int) -> None:
+    """An error where so many rows, each drawn by itself, would take more memory than allowed."""
+    needed = copies * (4 * columns + CELL)
+    if needed > most_bytes():
+        raise TooLargeError(f"incomplete rows that count for {copies:,.0f} are completed one by one and need memory", needed, most_bytes(), ("fit with ", Option('missing', 'available'), " or with smaller ", Option('weights')))  # fmt: skip
 
 
 def augmented_tables(

@@ -120,18 +120,11 @@ def _learned_beliefs(learned: Learned) -> Beliefs:
     incomplete = learned.options.missing == "em" and len(statistic.rows.cells) > 0
     found = [rows.ravel() for rows in silent.values()]
     words = _prior_words(prior, np.concatenate([np.zeros(0, np.bool_), *found]))
-    return Beliefs(learned.nodes, pseudo, learned.counts, words, _weight(statistic), statistic, incomplete)
+    return Beliefs(learned.nodes, pseudo, learned.counts, words, statistic.weight, statistic, incomplete)
 
 
 def _believed(statistic: FamilyStatistic, prior: Prior, name: str) -> Array:
     return prior.of(name, statistic.known(name), {parent: statistic.known(parent) for parent in statistic.graph[name]})
-
-
-def _weight(statistic: FamilyStatistic) -> float:
-    """The weight of all rows that tell of levels, or of numbers where there are no levels."""
-    if not statistic.discrete:
-        return float(statistic.columns.weight.max(initial=0.0))
-    return float(statistic.available(()).sum() if len(statistic.rows.cells) else statistic.counts[statistic.discrete[0]].sum())  # fmt: skip
 
 
 def _prior_words(prior: Prior, silent: Any) -> str:

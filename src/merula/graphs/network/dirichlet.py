@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from merula.core import Array
 
 SMALL = 0.1  # parameters below which a gamma variable may be too small for a float
+LEAST = 1e-300  # that a parameter above 0 counts for: of smaller ones its logarithm would be, too
 
 
 def log_dirichlet(rng: np.random.Generator, parameters: Array, n: int) -> Array:
@@ -49,6 +50,6 @@ def _log_gammas(rng: np.random.Generator, flat: Array, n: int) -> Array:
     gammas = rng.standard_gamma(np.where(flat < SMALL, flat + 1, flat), (n, flat.size))
     logs = np.log(gammas, out=gammas)
     if len(small):
-        logs[:, small] += np.log1p(-rng.random((n, len(small)))) / flat[small]
+        logs[:, small] += np.log1p(-rng.random((n, len(small)))) / np.maximum(flat[small], LEAST)
     logs[:, flat == 0] = -np.inf
     return logs

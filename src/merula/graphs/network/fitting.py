@@ -29,8 +29,9 @@ from merula.graphs.network.statistic import (
     read_further,
     read_rows,
 )
-from merula.graphs.structure.family_scores import in_units, regressions, spread
+from merula.graphs.structure.family_scores import in_units, regressions, spread, typical_floor
 from merula.stats import FullMoments, PairCounts
+from merula.stats.fading import checked_factor
 
 if TYPE_CHECKING:
     from merula.graphs.network.network import BayesianNetwork
@@ -206,9 +207,9 @@ def unlearned(network: BayesianNetwork, other: BayesianNetwork) -> Learned:
 
 def faded(network: BayesianNetwork, factor: float) -> Learned:
     """What a network knows if the rows so far count `factor` times what they did."""
-    checked_number(factor, "factor", "a number above 0, at most 1", lambda value: 0 < value <= 1)
     learned = _adding(network, "faded")
-    return learned_from(learned.statistic.scaled(float(factor)), learned.options, learned.stated, network.limit, None)
+    left = learned.statistic.scaled(checked_factor(factor, learned.statistic.weight))
+    return learned_from(left, learned.options, learned.stated, network.limit, None)
 
 
 def _joined(
@@ -433,7 +434,8 @@ def regressed(
     found = part.with_columns([*sorted(numeric), name])
     of = dict(zip(part.columns, spreads, strict=True))
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
-    slopes, variance, _ = regressions(mass, scatter)
+    floor = typical_floor(mass, found.mean[:, -1], scatter[:, -1, -1], units[-1])
+    slopes, variance, _ = regressions(mass, scatter, floor)
     slopes *= units[-1] / units[:-1]
     mean = np.where(mass[:, None] > 0, found.mean, found.mean[np.argmax(mass)])
     rest = np.broadcast_to(found.rest, found.mean.shape).copy()

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from merula.core import Array, InputError
 from merula.distributions.gaussian import PRIOR_FREEDOM, PRIOR_ROWS
 from merula.graphs.factors.names import Levels
-from merula.graphs.network.line_chain import LineChain, line_chain
+from merula.graphs.network.line_chain import LineChain, line_chain, parents_vary
 from merula.graphs.network.name_order import NameOrder
 from merula.graphs.network.node import GaussianNode
 from merula.graphs.network.statistic import FamilyStatistic
-from merula.graphs.structure.family_scores import FLOOR, in_units, spread
+from merula.graphs.structure.family_scores import in_units, spread, typical_floor
 
 LINES = f"of numbers, normal–inverse-gamma: the lines of configurations lie about one line, worth {PRIOR_ROWS:g} row to each, and their variances about one, worth {PRIOR_FREEDOM:g} degrees of freedom; line and scale flat"
 DRAW = ""  # the variable whose levels are the draws; it stands before all others
@@ -32,7 +32,8 @@ class NumericBelief:
     node: GaussianNode
     levels: Levels  # of the discrete parents
     mass: Array
-    origin: Array  # x₀, and where the variable is told from, in the order of the chain
+    means: Array  # configurations × columns of the chain, the variable last; of all rows where a configuration has none
+    lost: Array  # what rounding cut off them
     units: Array
     order: tuple[int, ...]  # where each numeric parent of the node stands in the chain
     chain: LineChain | None
@@ -46,27 +47,30 @@ class NumericBelief:
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         """Intercepts, slopes and variances: `n` draws × configurations (× slopes)."""
         assert self.chain is not None
-        parts = [self._everywhere(*drawn, rng) for drawn in self.chain.draws(n, rng)]
-        lines = np.concatenate([lines for lines, _ in parts])[:n] @ self.chain.unwhiten * self.units[-1]
-        variances = np.concatenate([variance for _, variance in parts])[:n] * self.units[-1] ** 2
-        slopes = lines[:, :, 1:] / self.units[:-1]
-        intercepts = lines[:, :, 0] + (self.origin[-1] - slopes @ self.origin[:-1])
-        return intercepts, slopes[:, :, self.order], variances
+        found = [self._everywhere(*drawn, rng) for drawn in self.chain.draws(n, rng)]
+        levels, slopes, variances = (np.concatenate(part)[:n] for part in zip(*found, strict=True))
+        slopes = slopes * (self.units[-1] / self.units[:-1])
+        # from its own means, not from those of another: what lies near 0 loses no digits to what lies far off
+        intercepts = self.units[-1] * levels + self.lost[:, -1] - (slopes * self.lost[:, :-1]).sum(axis=2)
+        intercepts += self.means[:, -1] - (slopes * self.means[:, :-1]).sum(axis=2)
+        return intercepts, slopes[:, :, self.order], variances * self.units[-1] ** 2
 
     def _everywhere(
-        self, place: Array, scale: Array, variance: Array, lines: Array, rng: np.random.Generator
-    ) -> tuple[Array, Array]:
-        """Lines and variances of all configurations: those that no row shows are drawn about line₀ and s² of the same draw."""
-        chains, groups, width = len(lines), len(self.mass), lines.shape[2]
+        self, place: Array, scale: Array, variance: Array, level: Array, slope: Array, rng: np.random.Generator
+    ) -> tuple[Array, Array, Array]:
+        """Levels, slopes and variances of all configurations: those that no row shows lie about line₀ and s² of the same draw."""
+        assert self.chain is not None
+        shape = (chains, groups, width) = (len(place), len(self.mass), place.shape[1])
         ordered = _ordered(self.levels)
         shown, unseen = (ordered[which[ordered]] for which in (self.mass > 0, ~(self.mass > 0)))
         own = PRIOR_FREEDOM * scale[:, None] / rng.chisquare(PRIOR_FREEDOM, (chains, len(unseen)))
-        variances, everywhere = np.empty((chains, groups)), np.empty((chains, groups, width))
-        variances[:, shown], variances[:, unseen] = variance, np.maximum(own, FLOOR)
+        variances, lines = np.empty((chains, groups)), np.empty(shape)
+        variances[:, shown], variances[:, unseen] = variance, np.maximum(own, self.chain.floor)
         noise = rng.standard_normal((chains, len(unseen), width))
-        everywhere[:, shown] = lines
-        everywhere[:, unseen] = place[:, None] + np.sqrt(variances[:, unseen])[:, :, None] * noise
-        return everywhere, variances
+        about = place[:, None] + np.sqrt(variances[:, unseen])[:, :, None] * noise
+        lines[:, unseen] = about @ self.chain.unwhiten
+        lines[:, shown] = np.concatenate([level[:, :, None], slope], axis=2)
+        return lines[:, :, 0], lines[:, :, 1:], variances
 
     def lines(self, n: int, rng: np.random.Generator) -> GaussianNode:
         """The variable with drawn numbers, `n` times: a line for each level of a first parent, the `DRAW`."""
@@ -101,14 +105,18 @@ def numeric_belief(statistic: FamilyStatistic, node: GaussianNode) -> NumericBel
     scatter, units = in_units(found.scatter, [of[column] for column in found.columns])
     mass = np.asarray(found.weight, dtype=np.float64)
     near = found.mean[np.argmax(mass)]
-    means = np.where(mass[:, None] > 0, (found.mean - near) + found.rest, 0.0)
-    apart = mass @ means / max(float(mass.sum()), 1e-300)
+    apart = np.where(mass[:, None] > 0, (found.mean - near) + found.rest, 0.0)
+    middle = mass @ apart / max(float(mass.sum()), 1e-300)
     levels = {parent: statistic.known(parent) for parent in node.discrete}
     shown = _ordered(levels)
     shown = shown[mass[shown] > 0]
-    chain = line_chain(mass[shown], (means[shown] - apart) / units, scatter[shown], (near + apart)[:-1] / units[:-1])
+    varies = parents_vary(mass[shown], found.mean[shown, :-1] / units[:-1], scatter[shown, :-1, :-1])
+    floor = typical_floor(mass, found.mean[:, -1], scatter[:, -1, -1], units[-1])
+    chain = line_chain(mass[shown], (apart[shown] - middle) / units, scatter[shown], varies, floor)
     order = tuple(found.columns.index(parent) for parent in node.numeric)
-    return NumericBelief(node, levels, mass, near + apart, units, order, chain)
+    means = np.where(mass[:, None] > 0, found.mean, near + middle)
+    lost = np.where(mass[:, None] > 0, found.rest, 0.0)
+    return NumericBelief(node, levels, mass, means, lost, units, order, chain)
 
 
 def _ordered(levels: Levels) -> NDArray[np.intp]:

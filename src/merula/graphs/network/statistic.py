@@ -122,6 +122,13 @@ class FamilyStatistic:
         """A discrete variable's parents and, last, itself: the axes of its counts."""
         return (*self.graph[name], name)
 
+    @property
+    def weight(self) -> float:
+        """The weight of all rows that tell of levels, or of numbers where there are no levels."""
+        if not self.discrete:
+            return float(self.columns.weight.max(initial=0.0))
+        return float(self.available(()).sum() if len(self.rows.cells) else self.counts[self.discrete[0]].sum())
+
     def available(self, names: Sequence[str]) -> Array:
         """The weight of all rows that lack none of these discrete variables, which are (part of) some variable's family."""
         complete, shape = self._complete(tuple(names)), self.shape(names)

@@ -19,6 +19,7 @@ from merula.core import Array
 from merula.core.compiled import kernel
 from merula.core.threads import thread_count
 from merula.data.encode import CodedColumns
+from merula.distributions.gaussian import ROUNDING as OF_A_MEAN
 from merula.stats.configurations import (
     NO_WEIGHTS,
     Configurations,
@@ -34,6 +35,7 @@ from merula.stats.configurations import (
 from merula.stats.moments import TINY, refuse_closeness, refuse_distant
 
 FLOOR = 1e-9  # the smallest share: of a column's variance as a child, and of a parent's own variance that is left to it
+BESIDE = 1e3  # usual variances of a configuration that a column's variance counts for, at the most
 ROUNDING = 1e-13  # share of a sum of squares below which what a regression leaves of it is nothing but rounding
 ROWS_PER_PARAMETER = 2  # a configuration with fewer rows borrows slopes and variance from all together
 LOG_2PI = float(np.log(2 * np.pi))
@@ -111,9 +113,10 @@ def gaussian_log_likelihood(
     if known.size * len(matrix) ** 2 > most_cells(rows.count):
         known = renumbered(known.index)
     weights = NO_WEIGHTS if rows.weights is None else rows.weights
-    masses, _, _, scatter = group_moments(matrix, known.index, known.size, weights)
+    masses, origin, drift, scatter = group_moments(matrix, known.index, known.size, weights)
     scatter, units = in_units(scatter, [spreads[name] for name in names])
-    _, variances, left = regressions(masses, scatter)
+    floor = typical_floor(masses, (origin + drift)[:, -1], scatter[:, -1, -1], units[-1])
+    _, variances, left = regressions(masses, scatter, floor)
     met, total = masses > 0, float(masses.sum())
     terms = masses[met] * (LOG_2PI + np.log(variances[met])) + left[met] / variances[met]
     return -0.5 * float(terms.sum()) - total * float(np.log(units[-1])), total
@@ -165,11 +168,31 @@ def _residual(scatter: Array, slopes: Array) -> float:
     return total if total > ROUNDING * scatter[last, last] else 0.0
 
 
+def typical_floor(masses: Array, means: Array, scatter: Array, unit: float) -> float:
+    """What no variance of the regressions of a column goes below, in units of it, given its moments in each configuration.
+
+    A billionth of the column's variance, which counts for no more than a thousand times what is usual within a configuration
+    (the lower median of those that vary): one that lies far from all others drowns nothing of what these know.
+
+    Examples
+    --------
+    >>> masses, squares = np.array([40.0, 20.0, 30.0]), np.array([40.0, 20.0, 60.0])
+    >>> typical_floor(masses, np.array([0.0, 4.0, 7.0]), squares, 3.0)
+    1e-09
+    >>> round(typical_floor(masses, np.array([0.0, 2e7, 7.0]), squares / 1e14, 1e7) * 1e14, 12)
+    1e-06
+    """
+    met = masses > 0
+    variance = np.divide(scatter, masses, out=np.zeros_like(scatter), where=met)
+    varies = np.sort(variance[variance > (OF_A_MEAN * np.where(met, means / unit, 0.0)) ** 2])
+    return FLOOR * min(1.0, BESIDE * float(varies[(len(varies) - 1) // 2])) if len(varies) else FLOOR
+
+
 @kernel
-def regressions(masses: Array, scatter: Array) -> tuple[Array, Array, Array]:
+def regressions(masses: Array, scatter: Array, floor: float) -> tuple[Array, Array, Array]:
     """For each configuration: least-squares slopes of the last column on the others, its variance, and RSS.
 
-    variance = max(RSS / n, 1e-9), in units of the whole column's. A configuration with fewer than two rows per parameter
+    variance = max(RSS / n, floor), in units of the whole column's. A configuration with fewer than two rows per parameter
     has the slopes of all together and their variance: RSS over the degrees of freedom left (1 where none is left).
     """
     size, width = scatter.shape[:2]
@@ -179,11 +202,11 @@ def regressions(masses: Array, scatter: Array) -> tuple[Array, Array, Array]:
         pooled += scatter[group]
     rest = _regress(pooled, shared)
     spare = masses.sum() - (masses > 0).sum() - (width - 1)  # degrees of freedom that the means and slopes leave
-    shared_variance = max(rest / spare, FLOOR) if spare >= 1 else 1.0
+    shared_variance = max(rest / spare, floor) if spare >= 1 else 1.0
     for group in range(size):
         if masses[group] >= ROWS_PER_PARAMETER * (width + 1):
             left[group] = _regress(scatter[group], slopes[group])
-            variances[group] = max(left[group] / masses[group], FLOOR)
+            variances[group] = max(left[group] / masses[group], floor)
         else:
             slopes[group] = shared
             left[group], variances[group] = _residual(scatter[group], shared), shared_variance

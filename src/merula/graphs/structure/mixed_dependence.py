@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from merula.core import Array, InputError, Option, one_of
-from merula.graphs.structure.family_scores import FLOOR, LOG_2PI, ROWS_PER_PARAMETER, regressions
+from merula.graphs.structure.family_scores import FLOOR, LOG_2PI, ROWS_PER_PARAMETER, regressions, typical_floor
 from merula.graphs.structure.graph import Graph
 from merula.graphs.structure.spanning_tree import DIGITS, directed_tree, spanning_tree
 from merula.stats import FullMoments, PairCounts
@@ -98,7 +98,9 @@ def of_word(part: FullMoments, shape: tuple[int, int], unit: float) -> float:
     middle = (mass * mean).sum(axis=1) / np.where(total > 0, total, 1.0)
     apart = np.where(mass > 0, mean - middle[:, None], 0.0)
     coarse = scatter.sum(axis=1) + (mass * apart**2).sum(axis=1)
-    return _gain(mass.ravel(), scatter.ravel(), total, coarse, unit)
+    fine = _log_likelihood(mass.ravel(), mean.ravel(), scatter.ravel(), unit)
+    gain, rows = fine - _log_likelihood(total, middle, coarse, unit), float(mass.sum())
+    return max(0.0, gain / rows) if rows > 0 else 0.0
 
 
 def of_groups(part: FullMoments, unit: float) -> float:
@@ -106,15 +108,10 @@ def of_groups(part: FullMoments, unit: float) -> float:
     return 0.0 if not unit else of_word(part, (1, len(part.weight)), unit)
 
 
-def _gain(mass: Array, scatter: Array, total: Array, coarse: Array, unit: float) -> float:
-    rows = float(mass.sum())
-    gain = _log_likelihood(mass, scatter / unit**2) - _log_likelihood(total, coarse / unit**2)
-    return max(0.0, gain / rows) if rows > 0 else 0.0
-
-
-def _log_likelihood(mass: Array, squares: Array) -> float:
+def _log_likelihood(mass: Array, mean: Array, squares: Array, unit: float) -> float:
     """The largest log likelihood of numbers that are normal within each group, as they are fitted."""
-    _, variance, left = regressions(mass, squares.reshape(-1, 1, 1))
+    scatter = squares / unit**2
+    _, variance, left = regressions(mass, scatter.reshape(-1, 1, 1), typical_floor(mass, mean, scatter, unit))
     met = mass > 0
     return float(-0.5 * (mass[met] * (LOG_2PI + np.log(variance[met])) + left[met] / variance[met]).sum())
 

@@ -83,7 +83,8 @@ def _words_read(column: Column, texts: Mapping[Label, str]) -> dict[str, Any]:
 
 def level_texts(column: Column, levels: tuple[Label, ...]) -> list[str]:
     """What each level is called on the page: its text, or how Python writes it where two would be called alike."""
-    texts = [shown(column, level) if isinstance(level, float) else str(level) for level in levels]
+    told = int | float if is_of_the_day(column) else float
+    texts = [shown(column, level) if isinstance(level, told) else str(level) for level in levels]
     return texts if len(set(texts)) == len(texts) else [repr(level) for level in levels]
 
 

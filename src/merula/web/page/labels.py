@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from decimal import Decimal
+from math import isfinite, nan
 from numbers import Real
 from typing import Any
 
@@ -52,16 +53,18 @@ def _fields(name: str, given: Any) -> dict[str, Any]:
         raise InputError.of(where, given, "a text, or {'label': …, 'description': …, 'unit': …, 'range': [low, high]}")
     for key, value in fields.items():
         one_of(key, (*TEXTS, RANGE), where)
-        if key == RANGE:
-            _check_range(value, f"{where}[{key!r}]")
-        elif not isinstance(value, str):
+        if key != RANGE and not isinstance(value, str):
             raise InputError.of(f"{where}[{key!r}]", value, "a text")
-    return {
-        "shown_unit" if key == "unit" else key: value for key, value in fields.items()
-    }  # a time has a unit of its own
+    found = {"shown_unit" if key == "unit" else key: value for key, value in fields.items()}  # a time has its own
+    return found if RANGE not in found else {**found, RANGE: _ends(found[RANGE], f"{where}[{RANGE!r}]")}
 
 
-def _check_range(ends: Any, where: str) -> None:
-    pair = isinstance(ends, list | tuple) and len(ends) == 2
-    if not pair or not all(isinstance(end, Real) and isfinite(end) for end in ends) or not ends[0] < ends[1]:
-        raise InputError.of(where, ends, "two numbers, the lower one first")
+def _ends(given: Any, where: str) -> tuple[float, float]:
+    """The two ends of a range as JSON writes them, of whatever kind the numbers are."""
+    try:
+        low, high = (float(end) if isinstance(end, Real | Decimal) and not isinstance(end, bool) else nan for end in given)  # fmt: skip
+    except (TypeError, ValueError, OverflowError):  # no two of them, or beyond all floats
+        low = high = nan
+    if not low < high or not isfinite(high - low):
+        raise InputError.of(where, given, "two numbers, the lower one first")
+    return low, high

@@ -14,6 +14,7 @@ from merula.core.notes import kept_back, silenced, tell_again
 from merula.data.table.delimited import Layout, layout_of, read_rows, tidied, without_footer
 from merula.data.table.file_options import FileOptions, with_decimal
 from merula.data.table.footers import TAIL
+from merula.data.table.header_again import header_cells
 from merula.data.table.plain.blocks import Rows, Scanned, scanned
 from merula.data.table.plain.columns import Meant, arrow_columns
 from merula.data.table.plain.scan import AS_NUMBERS, AS_WHOLE, AS_WORDS, SEEN_CODE, SEEN_FRACTION, SEEN_WHOLE, Wanted
@@ -24,6 +25,7 @@ from merula.data.table.unusual import unusual
 PLACES, TASTE = 16, 2**13  # in the file whose lines tell what columns hold; bytes at each
 END = 2**12  # bytes that blank lines at the end may take
 STRANGE = re.compile(rb'[\x00-\x08\x0b\x0c\x0e-\x1f"]')  # what is left to the reader for all files
+SURROUNDING = b' \t"\xef\xbb\xbf'  # of a name, where it stands among rows
 ATTEMPTS = 3  # columns of numbers that are none after all are scanned anew as words
 
 
@@ -72,7 +74,7 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
         if found is None or not found.blocks:
             return None
         words = [_words(found, column) for column in range(len(kinds))]
-        if _repeats_header(words, layout.names.names):
+        if _repeats_header(words, layout):
             return None
         with kept_back() as notes:
             decided = _decided(found, words, layout, options)
@@ -132,10 +134,12 @@ def _wanted(kinds: Any, layout: Layout) -> Wanted:
     return Wanted(np.uint8(ord(layout.separator)), np.uint8(ord(layout.decimal)), kinds, places)
 
 
-def _repeats_header(words: list[Words], names: list[str]) -> bool:
+def _repeats_header(words: list[Words], layout: Layout) -> bool:
     """Whether a column of few words holds its own name, as where tables stand below one another, each with its header."""
-    few = min((k for k in range(len(words)) if words[k].all), key=lambda k: len(words[k].all), default=None)
-    return few is not None and names[few].encode() in words[few].all
+    cells = header_cells(layout.data[layout.header : layout.rows], layout.separator)
+    named = [(column.all, cell.encode()) for column, cell in zip(words, cells, strict=False) if cell and column.all]
+    few, cell = min(named, key=lambda pair: len(pair[0]), default=([], b""))
+    return any(word.strip(SURROUNDING) == cell for word in few)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ U = np.uint64
 LOW63 = U(2**63 - 1)
 TENS = U(10) ** np.arange(18, dtype=np.uint64)
 HUNDRED_MILLIONS = U(10**8)
-MOST_ZEROS = -4  # behind the point: a smaller number has an exponent
+MOST_ZEROS = -5  # the power of ten up to which a number has an exponent, as where few numbers are written (by msgspec)
 OPEN, CLOSE, COMMA, ZERO, POINT, MINUS, EXPONENT = 91, 93, 44, 48, 46, 45, 101
 
 

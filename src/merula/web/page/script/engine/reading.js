@@ -97,6 +97,8 @@ export function labelReader(column) {
     const word = cleanWord(value);
     if (words && texts.has(word)) return word;
     if (gaps.has(word)) return null;
+    const seconds = column.reading?.form === "time of day" ? secondsOfDay(word) : null;
+    if (seconds !== null) return seconds;
     const folded = foldCase ? foldedWord(word, folds) : word;
     if (spelled.size > 0) return spelled.get(foldedWord(folded)) ?? folded;
     if (figures && PLAIN_NUMBER.test(folded) && !PADDED_NUMBER.test(folded)) return Number(folded);

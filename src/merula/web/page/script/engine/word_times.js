@@ -6,28 +6,47 @@ import { TIME_OF_DAY, microseconds, secondsIn } from "./word_clock.js";
 const NAME = "[\\p{L}\\p{Nl}\\p{No}_]";
 const WEEKDAY = `(?:${NAME}{2,10}\\.?,? +)?`;
 const ZONES = { EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7, WET: 0, WEST: 1, CET: 1, CEST: 2, MEZ: 1, MESZ: 2, EET: 2, EEST: 3, MSK: 3, JST: 9, KST: 9 }; // hours ahead
-const TIME_ZONE = ` *(?<zone>Z|UTC|GMT|[-+]\\d{2}:?\\d{2}|${Object.keys(ZONES).join("|")})?(?:\\[[A-Z][\\w/+-]*\\])?`;
+const TIME_ZONE = ` *(?<zone>Z|UTC|GMT|[-+]\\d{2}(?::?\\d{2})?|${Object.keys(ZONES).join("|")})?(?:\\[[A-Z][\\w/+-]*\\])?`;
+const FARTHEST = 15; // whole hours that a zone is ahead of UTC or behind it
 const ERAS = { 令和: 2018, 平成: 1988, 昭和: 1925, 大正: 1911, 明治: 1867 }; // the year before the first of each
+// the names of days, as in data/words/times.py; before and behind a day of figures
+const DAY_NAMES = [
+  "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?",
+  "mo|di|mi|do|fr|sa|so|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag",
+  "lun(?:di)?|mar(?:di)?|mer(?:credi)?|jeu(?:di)?|ven(?:dredi)?|sam(?:edi)?|dim(?:anche)?",
+  "lunes|martes|mié(?:rcoles)?|jue(?:ves)?|vie(?:rnes)?|sáb(?:ado)?|dom(?:ingo)?",
+  "lunedì|martedì|mercoledì|gio(?:vedì)?|venerdì|sabato|domenica|segunda|terça|quarta|quinta|sexta",
+  "ma|wo|za|zo|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag",
+  "pn|wt|śr|czw?|pt|sob|nd|пн|вт|ср|чт|пт|сб|вс",
+  "周[一二三四五六日天]|星期[一二三四五六日天]|[月火水木金土日](?:曜日?)?|[월화수목금토일](?:요일)?",
+];
+const NAMED_DAY = `(?:${inAnyCase(DAY_NAMES.join("|"))})`;
+const BEFORE = `(?:${NAMED_DAY}\\.?,? +)?`;
+const BEHIND = `(?:,? *(?:${NAMED_DAY}\\.?|[(（]${NAMED_DAY}\\.?[)）]))?`;
 const DAYS = [
-  "(?<year>\\d{4})(?<sign>[-/.]) ?(?<month>\\d{1,2})\\k<sign> ?(?<day>\\d{1,2})\\.?",
-  `(?<year>\\d{4}|(?:${Object.keys(ERAS).join("|")})(?:\\d{1,2}|元)) ?[年년] ?(?<month>\\d{1,2}) ?[月월] ?(?<day>\\d{1,2}) ?[日号일]`,
-  "(?<first>\\d{1,2}) ?(?<sign>[-/.]) ?(?<other>\\d{1,2}) ?\\k<sign> ?(?<year>\\d{4}|\\d{2})(?: ?г\\.?| r\\.)?",
-  `${WEEKDAY}(?<day>\\d{1,2})(?:st|nd|rd|th|\\.|º)?[ /-]*(?:de )?(?<name>${NAME}{3,10})\\.?,?[ /-]*(?:de )?(?<year>\\d{4}|\\d{2})`,
-  `${WEEKDAY}(?<name>${NAME}{3,10})\\.?[ /-]*(?<day>\\d{1,2})(?:st|nd|rd|th)?,?[ /-]+(?<year>\\d{4})`,
+  `${BEFORE}(?<year>\\d{4})(?<sign>[-/.]) ?(?<month>\\d{1,2})\\k<sign> ?(?<day>\\d{1,2})\\.?${BEHIND}`,
+  `(?<year>\\d{4}|(?:${Object.keys(ERAS).join("|")})(?:\\d{1,2}|元)) ?[年년] ?(?<month>\\d{1,2}) ?[月월] ?(?<day>\\d{1,2}) ?[日号일]${BEHIND}`,
+  `${BEFORE}(?<first>\\d{1,2}) ?(?<sign>[-/.]) ?(?<other>\\d{1,2}) ?\\k<sign> ?(?<year>\\d{4}|\\d{2})(?: ?г\\.?| r\\.)?${BEHIND}`,
+  `${WEEKDAY}(?<day>\\d{1,2})(?:st|nd|rd|th|er|\\.|º)?[ /-]*(?:de )?(?<name>${NAME}{3,12})\\.?,?[ /-]*(?:de )?(?<year>\\d{4}|\\d{2})(?: г\\.?| r\\.)?`,
+  `${WEEKDAY}(?<name>${NAME}{3,12})\\.?[ /-]*(?<day>\\d{1,2})(?:st|nd|rd|th)?,?[ /-]+(?<year>\\d{4})`,
 ];
 const DATE_PATTERNS = [
   ...DAYS.map((day) => `${day}(?:(?: *T|,? +|:)${TIME_OF_DAY}${TIME_ZONE})?`),
-  `${WEEKDAY}(?<name>${NAME}{3,10}) +(?<day>\\d{1,2}) +${TIME_OF_DAY}${TIME_ZONE} +(?<year>\\d{4})`, // as Unix writes it
+  `${WEEKDAY}(?<name>${NAME}{3,12}) +(?<day>\\d{1,2}) +${TIME_OF_DAY}${TIME_ZONE} +(?<year>\\d{4})`, // as Unix writes it
   "(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)(?:T(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)?(?<zone>Z|[-+]\\d{4})?)?",
   "(?<year>(?:1[89]|20|21)\\d\\d)[-/](?<month>0[1-9]|1[0-2])", // a month alone
+  // Jan-18 as spreadsheets show it, with a blank only before a whole year: May 12 is a day
+  `(?<name>${NAME}{3,12})(?:\\.?(?:[ /-]*|,? +(?:de )?)(?=(?:1[89]|20|21)\\d\\d$)|(?:\\.?-| ?['’])(?=\\d\\d$))(?<year>\\d+)`,
+  "(?<year>(?:19|20|21)\\d\\d)-?W(?<week>[0-5]\\d)(?:-(?<weekday>[1-7]))?",
 ].map((pattern) => new RegExp(`^(?:${pattern})$`, "u"));
 const SHORT_DATE = /^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d)T(?<hour>\d\d))?)?$/u; // as NumPy takes it
 const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+)(?::| ?h ?)(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?$/u;
 const CAPITAL_UNIT = /[^A-Za-z][DHMSW]$/u;
 const SPELLED_LENGTH = new RegExp(
   "^(?<sign>-?)(?!P[^T]*M)P?T?(?=\\d)" +
-    "(?:(?<years>\\d+) *(?:y|yrs?|years?),? *)?(?:(?<months>\\d+) *(?:mos?|mths?|months?),? *)?(?:(?<weeks>\\d+) *(?:w|wks?|weeks?),? *)?(?:(?<days>\\d+) *(?:d|days?),? *)?T?(?:(?<hours>\\d+) *(?:h|hrs?|hours?),? *)?" +
-    "(?:(?<minutes>\\d+) *(?:m|mins?|minutes?),? *)?(?:(?<seconds>\\d+(?:\\.\\d+)?) *(?:s|secs?|seconds?))?$",
+    "(?:(?<years>\\d+) *(?:y|yrs?|years?|jahre?|ans?|años?),? *)?(?:(?<months>\\d+) *(?:mos?|mths?|months?|monate?|mois|mes(?:es)?),? *)?(?:(?<weeks>\\d+) *(?:w|wks?|weeks?|wochen?|semaines?|semanas?),? *)?" +
+    "(?:(?<days>\\d+) *(?:d|days?|tage?|jours?|días?),? *)?T?(?:(?<hours>\\d+) *(?:h|hrs?|hours?|std\\.?|stunden?|heures?|horas?),? *)?" +
+    "(?:(?<minutes>\\d+) *(?:m|mins?|min\\.|minuten?|minutes?|minutos?),? *)?(?:(?<seconds>\\d+(?:\\.\\d+)?) *(?:s|secs?|sek\\.?|sekunden?|seconds?|secondes?|segundos?))?$",
   "iu",
 );
 const YEAR_SECONDS = 365.25 * 86400;
@@ -40,6 +59,10 @@ const MONTHS = [
   "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
   "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
   "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+  "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+  "январь февраль март апрель маи июнь июль август сентябрь октябрь ноябрь декабрь",
+  "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada grudnia",
+  "styczen luty marzec kwiecien maj czerwiec lipiec sierpien wrzesien pazdziernik listopad grudzien",
   "januari februari maart april mei juni juli augustus september oktober november december",
   "jan feb mrz apr mai jun jul aug sept okt nov dez",
 ].map((names) => names.split(" "));
@@ -88,11 +111,12 @@ export function timeOf(word, order) {
   if (held === null) return null;
   if (held.first !== undefined) Object.assign(held, inDateOrder(held, order));
   const month = held.name === undefined ? Number(held.month) : monthNamed(held.name);
-  const day = daysSince1970(fullYear(held.year), month ?? 0, Number(held.day ?? 1));
+  const year = fullYear(held.year);
+  const day = held.week === undefined ? daysSince1970(year, month ?? 0, Number(held.day ?? 1)) : dayOfWeek(year, Number(held.week), Number(held.weekday ?? 1));
   if (day === null || held.hour === undefined) return day === null ? null : day * 86400e6;
-  const seconds = secondsIn(held);
-  if (seconds === null) return null;
-  return (day * 86400 - zoneOffset(held.zone) + seconds) * 1e6 + microseconds(held.fraction);
+  const [seconds, shift] = [secondsIn(held), zoneOffset(held.zone)];
+  if (seconds === null || shift === null) return null;
+  return (day * 86400 - shift + seconds) * 1e6 + microseconds(held.fraction);
 }
 
 // Year, month and day of three numbers.
@@ -124,10 +148,26 @@ function daysSince1970(year, month, day) {
   return exists ? Math.round(date.getTime() / 86400000) : null;
 }
 
-// How many seconds a time zone is ahead of UTC.
+// The day since 1970 of a week as ISO 8601 counts them; null where the year has no such week.
+function dayOfWeek(year, week, weekday) {
+  const first = (of) => {
+    const fourth = daysSince1970(of, 1, 4); // of January, which is always of the first week
+    return fourth - ((((fourth + 3) % 7) + 7) % 7); // 1970 began with a Thursday
+  };
+  const monday = first(year) + 7 * (week - 1);
+  return week >= 1 && monday < first(year + 1) ? monday + weekday - 1 : null;
+}
+
+// Letters of a pattern, small or capital.
+function inAnyCase(pattern) {
+  return pattern.replace(/\p{Ll}/gu, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}
+
+// How many seconds a time zone is ahead of UTC; null where nothing on earth is as far.
 function zoneOffset(zone) {
   if (!zone || !/^[-+]/u.test(zone)) return (ZONES[zone] ?? 0) * 3600;
-  return (zone[0] === "+" ? 1 : -1) * (Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(-2)) * 60);
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(":", ""))];
+  return hours > FARTHEST || minutes > 59 ? null : (zone[0] === "+" ? 1 : -1) * (hours * 3600 + minutes * 60);
 }
 
 // The microseconds that a duration such as 2h 30min, 26:15:00 or 3 days 04:05:06 lasts; null where the word is none.
