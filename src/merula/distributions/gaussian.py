@@ -379,9 +379,21 @@ def usual_scale(moments: Moments, spread: ColumnSpread) -> Array:
     two rows, it is the variance of all rows.
     """
     freedom, unit = np.maximum(moments.weight - 1, 0.0), np.where(spread.overall > 0, spread.overall, 1.0)
+    floor = np.maximum(spread.floor / unit, LEAST_SHARE)
+    first = np.where((freedom > 0).any(axis=0), spread.within / unit, 1.0)
+    return usual_of(freedom, moments.squares / unit, first, floor) * unit
+
+
+def usual_of(freedom: Array, squares: Array, first: Array, floor: Array) -> Array:
+    """The same of sums of squares with their degrees of freedom, beginning at `first`, where it stays if none has any.
+
+    Examples
+    --------
+    >>> usual_of(np.array([[4.0], [8.0]]), np.array([[8.0], [16.0]]), np.array([1.0]), np.array([1e-9])).round(9).tolist()
+    [2.0]
+    """
     told, count = freedom > 0, np.maximum((freedom > 0).sum(axis=0), 1)
-    floor, squares = np.maximum(spread.floor / unit, LEAST_SHARE), moments.squares / unit
-    found = np.maximum(np.where(told.any(axis=0), spread.within / unit, 1.0), floor)
+    found = np.maximum(first, floor)
     for _ in range(MOST_STEPS):
         share = np.where(told, (freedom + PRIOR_FREEDOM) / (squares + PRIOR_FREEDOM * found), 0.0).sum(axis=0)
         better = np.maximum(np.where(share > 0, count / np.where(share > 0, share, 1.0), found), floor)
@@ -389,4 +401,4 @@ def usual_scale(moments: Moments, spread: ColumnSpread) -> Array:
         found = better
         if settled:
             break
-    return found * unit
+    return found

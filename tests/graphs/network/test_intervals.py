@@ -1,4 +1,4 @@
-"""Credible intervals of answers: beside closed forms, enumeration under the same draws, regressions, and simulated truths."""
+"""Credible intervals of answers: beside closed forms, enumeration under the same draws, and simulated truths."""
 
 import pickle
 import warnings
@@ -253,143 +253,6 @@ def test_shares_of_variance_add_up_to_it(network):
     assert sum(shares.values()) == pytest.approx(found.draws[:, 1].var(), rel=0.08)
 
 
-# ---------------------------------------------------------------------------------------------------------------- numbers
-
-
-def fevers(n, seed=0):
-    rng = np.random.default_rng(seed)
-    flu = rng.random(n) < 0.4
-    age = rng.normal(40, 15, n)
-    fever = np.where(flu, 38.8 + 0.01 * age, 37.1) + rng.normal(0, 0.6, n)
-    return pd.DataFrame({"flu": np.where(flu, "yes", "no"), "age": age, "fever": fever})
-
-
-def test_lines_have_the_posterior_of_a_regression():
-    rows = fevers(60)
-    network = mr.BayesianNetwork([("flu", "fever"), ("age", "fever")]).fit(rows)
-    belief = beliefs_of(network, None).numbers["fever"]
-    intercepts, slopes, variances = belief.draw(6_000, np.random.default_rng(0))
-    for k, label in enumerate(network.levels["flu"]):
-        own = rows[rows["flu"] == label]
-        line = stats.linregress(own["age"], own["fever"])
-        freedom = len(own) - 2
-        rest = ((own["fever"] - line.intercept - line.slope * own["age"]) ** 2).sum()
-        for found, exact in (
-            (slopes[:, k, 0], stats.t(freedom, line.slope, line.stderr)),
-            (intercepts[:, k], stats.t(freedom, line.intercept, line.intercept_stderr)),
-            (rest / variances[:, k], stats.chi2(freedom)),
-        ):
-            assert stats.kstest(found, exact.cdf).pvalue > 1e-3
-
-
-def test_known_numbers_are_weighed_under_each_draw():
-    rows = fevers(50)
-    network = mr.BayesianNetwork([("flu", "fever")]).fit(rows)
-    found = network.query_interval("flu", {"fever": 38.2}, draws=300, random_state=4)
-    beliefs = beliefs_of(network, None)
-    streams = random_streams(beliefs, 4)
-    lines = beliefs.numbers["fever"].lines(300, streams["fever"])
-    (tables,) = table_draws(beliefs, ["flu"], 300, 1e9, streams)
-    for k, (intercept, variance) in enumerate(zip(lines.intercept, lines.variance, strict=True)):
-        joint = np.exp(tables["flu"][k]) * stats.norm(intercept, np.sqrt(variance)).pdf(38.2)
-        assert found.draws[k] == pytest.approx(joint / joint.sum(), abs=1e-12)
-    assert found.prior.endswith("; of numbers: flat in their lines and in log σ (Jeffreys)")
-    assert found["yes"] == pytest.approx(network.query("flu", {"fever": 38.2})["yes"], abs=1e-12)
-    assert not network.query_interval("flu", random_state=0).prior.endswith("(Jeffreys)")  # numbers have no say
-
-
-@settings(max_examples=30, deadline=None)
-@drawn(data=st.data())
-def test_the_order_of_variables_arcs_levels_and_rows_changes_no_draw(data):
-    rows = fevers(80).assign(cough=["dry", "wet", "none", "dry"] * 20, age_group=["old", "young"] * 40)
-    parents = {"flu": [], "age_group": [], "cough": ["flu", "age_group"], "age": ["age_group"], "fever": ["flu", "age", "cough"]}  # fmt: skip
-    levels = {"flu": ["no", "yes"], "age_group": ["old", "young"], "cough": ["dry", "none", "wet"]}
-    turned = {name: data.draw(st.permutations(parents[name])) for name in data.draw(st.permutations(list(parents)))}
-    named = {name: data.draw(st.permutations(known)) for name, known in levels.items()}
-    order = np.random.default_rng(data.draw(st.integers(0, 9))).permutation(80)
-    one = mr.BayesianNetwork(parents).fit(rows, levels=levels)
-    other = mr.BayesianNetwork(turned).fit(rows.iloc[order][data.draw(st.permutations(list(parents)))], levels=named)
-    given = {"fever": 38.2, "cough": {"dry", "wet"}}
-    found, again = (each.query_interval("flu", given, draws=100, random_state=3) for each in (one, other))
-    for label in levels["flu"]:
-        assert again.interval(label) == pytest.approx(found.interval(label), abs=1e-9)
-
-
-def test_thin_configurations_are_as_another_and_unseen_ones_are_refused():
-    rows = fevers(60)
-    rows.loc[rows.index[rows["flu"] == "yes"][2:], "flu"] = "no"  # two rows are left, for two coefficients and σ
-    network = mr.BayesianNetwork([("flu", "fever"), ("age", "fever")]).fit(rows)
-    belief = beliefs_of(network, None).numbers["fever"]
-    _, slopes, variances = belief.draw(5_000, np.random.default_rng(0))
-    own, yes = rows[rows["flu"] == "no"], network.levels["flu"].index("yes")
-    line = stats.linregress(own["age"], own["fever"])
-    rest = ((own["fever"] - line.intercept - line.slope * own["age"]) ** 2).sum()
-    assert stats.kstest(rest / variances[:, yes], stats.chi2(58 - 2).cdf).pvalue > 1e-3
-    assert stats.kstest(slopes[:, yes, 0], stats.t(58 - 2, line.slope, line.stderr).cdf).pvalue > 1e-3
-    wide = pd.concat([fevers(60), fevers(60).assign(flu="bird", fever=lambda table: 100 * table["fever"])])
-    wide = pd.concat([wide, wide[:1].assign(flu="new")])
-    mixed = beliefs_of(mr.BayesianNetwork([("flu", "fever")]).fit(wide), None).numbers["fever"]
-    _, _, variances = mixed.draw(5_000, np.random.default_rng(0))
-    told = [variances[:, mixed.levels["flu"].index(label)] for label in ("bird", "new", "no", "yes")]
-    parts = (told[0], told[2], told[3])
-    for end in np.quantile(told[1], [0.1, 0.25, 0.6, 0.9]):  # as any of the three, whichever it may be
-        assert (told[1] < end).mean() == pytest.approx(np.mean([(part < end).mean() for part in parts]), abs=0.03)
-    three = beliefs_of(mr.BayesianNetwork([("flu", "fever")]).fit(pd.concat([fevers(40), fevers(2)])), None)
-    assert sorted(three.numbers["fever"].own) == [0, 1]  # without slopes two rows are enough
-    with pytest.warns(mr.UnobservedParentsWarning):
-        unseen = mr.BayesianNetwork([("flu", "fever")]).fit(fevers(30), levels={"flu": ["no", "yes", "bird"]})
-    with pytest.raises(InputError, match="no row shows 'fever' where flu = 'bird'"):
-        unseen.query_interval("flu", {"fever": 38.0})
-    known = unseen.query_interval(
-        "flu", {"fever": 38.0, "flu": {"yes", "no"}}, random_state=0
-    )  # nothing is asked of it
-    assert known["bird"] == 0.0 and known.interval("bird") == (0.0, 0.0)
-
-
-def test_numbers_far_from_0_and_in_other_units_lose_nothing():
-    rows = fevers(40)
-    far = rows.assign(fever=1e9 + 1e-3 * rows["fever"], age=1e6 * rows["age"])
-    arcs = [("flu", "fever"), ("age", "fever")]
-    near, moved = (mr.BayesianNetwork(arcs).fit(one) for one in (rows, far))
-    first = near.query_interval("flu", {"fever": 38.4, "age": 50.0}, random_state=0)
-    again = moved.query_interval("flu", {"fever": 1e9 + 1e-3 * 38.4, "age": 5e7}, random_state=0)
-    assert again.lower == pytest.approx(first.lower, abs=1e-3) and again.upper == pytest.approx(first.upper, abs=1e-3)
-
-
-@pytest.mark.parametrize("far", [1e5, 1e9, -1e12])
-def test_a_level_far_off_costs_the_others_no_digit(far):
-    rows = fevers(60)
-    rows["age"] /= 1e3
-    apart = far * (rows["flu"] == "yes")
-    moved = rows.assign(fever=rows["fever"] + apart, age=rows["age"] - apart)
-    network = mr.BayesianNetwork([("flu", "fever"), ("age", "fever")]).fit(moved)
-    no, own = network.levels["flu"].index("no"), rows[rows["flu"] == "no"]
-    line = stats.linregress(own["age"], own["fever"])
-    errors = own["fever"] - line.intercept - line.slope * own["age"]
-    node = network.distribution("fever")
-    assert node.variance[no] == pytest.approx((errors**2).mean(), rel=1e-9)
-    intercepts, slopes, variances = beliefs_of(network, None).numbers["fever"].draw(4_000, np.random.default_rng(0))
-    for drawn_ones, exact in (
-        (slopes[:, no, 0], stats.t(len(own) - 2, line.slope, line.stderr)),
-        (intercepts[:, no], stats.t(len(own) - 2, line.intercept, line.intercept_stderr)),
-        ((errors**2).sum() / variances[:, no], stats.chi2(len(own) - 2)),
-    ):
-        assert stats.kstest(drawn_ones, exact.cdf).pvalue > 1e-3
-    asked = {"flu": {"no", "yes"}, "fever": 37.3, "age": 0.04}
-    assert network.query_interval("flu", asked, random_state=0).interval("no") == (1.0, 1.0)
-
-
-def test_configurations_that_borrow_a_line_draw_as_many_as_they_need(monkeypatch):
-    rows = pd.concat([fevers(6, seed).assign(town=f"town {seed}") for seed in range(12)])
-    thin = pd.concat([fevers(1, seed).assign(town=f"village {seed}") for seed in range(40)])
-    network = mr.BayesianNetwork([("town", "fever"), ("age", "fever")]).fit(pd.concat([rows, thin]))
-    belief, counted = beliefs_of(network, None).numbers["fever"], list[int]()
-    plain = type(belief.own[0]).draw
-    monkeypatch.setattr(type(belief.own[0]), "draw", lambda fit, n, rng: counted.append(n) or plain(fit, n, rng))
-    belief.draw(300, np.random.default_rng(0))
-    assert sum(counted) == 52 * 300
-
-
 # ---------------------------------------------------------------------------------------------------------------- refused
 
 
@@ -401,8 +264,6 @@ def test_what_cannot_be_told_is_one_sentence(network):
     numeric = mr.BayesianNetwork().add("sick", ["no", "yes"], [0.8, 0.2])
     numeric.add("fever", mr.LinearGaussian({"no": 37.0, "yes": 39.0}, variance=0.3), parents=["sick"])
     told = mr.BayesianNetwork(ARCS).fit(PATIENTS, method="gradient", target="smoker")
-    twins = fevers(40).assign(years=lambda rows: rows["age"])
-    repeated = mr.BayesianNetwork([("flu", "fever"), ("age", "fever"), ("years", "fever")]).fit(twins)
     for ask, message in [
         (lambda: stated.query_interval("rain"), r"call fit or partial_fit on a table .* or say with equivalent_sample_size="),
         (lambda: stated.query_interval("rain", equivalent_sample_size=0), "expected a number above 0"),
@@ -419,7 +280,6 @@ def test_what_cannot_be_told_is_one_sentence(network):
         (lambda: numeric.query_interval("sick", {"fever": 38.0}, equivalent_sample_size=9), "numeric and was stated"),
         (lambda: noisy.query_interval("flu", {"ache": "yes"}, equivalent_sample_size=9), "noisy-OR"),
         (lambda: told.query_interval("smoker"), "fitted to tell 'smoker'"),
-        (lambda: repeated.query_interval("flu", {"fever": 38.0}), "repeat one another"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):
             ask()

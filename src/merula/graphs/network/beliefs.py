@@ -1,8 +1,8 @@
 """What is believed of a network's parameters once rows are counted: from the statistics and the prior alone, no row is read again.
 
-For each row of a discrete variable's table a Dirichlet distribution with the parameters count + pseudo-count; for each configuration of a
-numeric variable a normal–inverse-gamma distribution (see `numeric_beliefs`). Where rows lack cells these hold given the cells, which are
-drawn with them (see `augmentation`).
+For each row of a discrete variable's table a Dirichlet distribution with the parameters count + pseudo-count; for the lines of a numeric
+variable normal–inverse-gamma distributions about one line and scale (see `numeric_beliefs`). Where rows lack cells these hold given the
+cells, which are drawn with them (see `augmentation`).
 """
 
 from __future__ import annotations
