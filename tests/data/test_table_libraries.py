@@ -302,11 +302,6 @@ UNREADABLE = {
     "pandas dates and durations": lambda: pd.DataFrame(
         {"größe": pd.Series([datetime(2020, 1, 1), timedelta(1)], dtype=object)}
     ),
-    "polars lists": lambda: pl.DataFrame({"größe": [[1], [2]]}),
-    "polars structs": lambda: pl.DataFrame({"größe": [{"cm": 1}, {"cm": 2}]}),
-    "polars arrays": lambda: pl.DataFrame({"größe": pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2))}),
-    "pyarrow lists": lambda: pa.table({"größe": [[1], [2]]}),
-    "pyarrow structs": lambda: pa.table({"größe": [{"cm": 1}, {"cm": 2}]}),
 }
 
 
@@ -315,6 +310,35 @@ def test_columns_that_cannot_be_read_are_named(name):
     table = open_table(UNREADABLE[name]())
     with pytest.raises((TypeError, ValueError), match="column 'größe'"):
         table.numbers(0, table.kind(0)[1])
+
+
+NESTED = {
+    "polars lists": lambda: pl.DataFrame({"größe": [[1], [2]], "alter": [3, 4]}),
+    "polars structs": lambda: pl.DataFrame({"größe": [{"cm": 1}, {"cm": 2}], "alter": [3, 4]}),
+    "polars arrays": lambda: pl.DataFrame({"größe": pl.Series([[1, 2]] * 2, dtype=pl.Array(pl.Int64, 2)), "alter": [3, 4]}),
+    "pyarrow lists": lambda: pa.table({"größe": [[1], [2]], "alter": [3, 4]}),
+    "pyarrow structs": lambda: pa.table({"größe": [{"cm": 1}, {"cm": 2}], "alter": [3, 4]}),
+    "pyarrow bytes": lambda: pa.table({"größe": [b"\xff", b"\xfe"], "alter": [3, 4]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_columns_whose_type_no_model_reads_are_left_out_with_a_note(name):
+    with pytest.warns(
+        UserWarning, match="column 'größe' holds lists, records or bytes, which no model reads: it is left"
+    ):
+        model = mr.NaiveBayesClassifier().fit(NESTED[name](), ["blackbird", "wren"])
+    assert [(column.name, column.kind) for column in model.schema_.columns] == [
+        ("größe", "ignore"),
+        ("alter", "numeric"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["categorical", "numeric", "text", "datetime", "count"])
+@pytest.mark.parametrize("name", NESTED)
+def test_columns_whose_type_no_model_reads_are_of_no_kind_that_is_stated(name, kind):
+    with pytest.raises(ValueError, match="column 'größe' holds lists, records or bytes"):
+        mr.NaiveBayesClassifier(kinds={"größe": kind}).fit(NESTED[name](), ["blackbird", "wren"])
 
 
 @pytest.mark.parametrize(

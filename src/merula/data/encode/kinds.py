@@ -170,15 +170,17 @@ def _column(
                 f"levels[{name!r}]", f"is {list(levels)}: it must name each level once", got=list(levels)
             )
         return Column(name, "categorical", levels, declared=True), None
-    if kind == "text" and table.kind(position)[0] == "numeric":
-        _refuse_number_as_text(name)
-    if kind in ("ignore", "text"):
+    if kind == "ignore":
         return Column(name, kind), None
-    if kind == "categorical":
-        return Column(name, kind, reading=_of_categories(table, position)), None
     found, unit = table.kind(position)
     if found == UNREAD:
         return _unread(name, kind)
+    if kind == "text":
+        if found == "numeric":
+            _refuse_number_as_text(name)
+        return Column(name, kind), None
+    if kind == "categorical":
+        return Column(name, kind, reading=_of_categories(table, position, found)), None
     reading = table.hints.of_numbers(name)
     if found == "categorical":
         if kind is None:
@@ -252,9 +254,9 @@ def compact_days(table: Table, position: int, stated: bool) -> str | None:
     return days[0] if are_compact(days) else None
 
 
-def _of_categories(table: Table, position: int) -> Reading | None:
+def _of_categories(table: Table, position: int, found: str) -> Reading | None:
     """How the words of a column that is known to hold categories are read: yes and no may have several spellings."""
-    if table.kind(position)[0] != "categorical" or table.has_categories(position):
+    if found != "categorical" or table.has_categories(position):
         return table.hints.of_labels(table.names[position])
     codes, labels = table.codes(position)
     found = understand(_words(labels), _counts(codes, labels), table.hints) if len(labels) <= MOST_SPELLINGS else None
