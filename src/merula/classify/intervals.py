@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from merula.classify._kernels import middles
 from merula.classify.fitted import Component, FittedModel
 from merula.classify.plan import Block, Plan, family_key
 from merula.core import Array, InputError, warn_of
@@ -29,7 +28,8 @@ from merula.stats import Collected
 PLUG_IN, PREDICTIVE = "plug-in", "predictive"  # estimates of parameters, or none: they are averaged out
 DRAWS, MOST_DRAWS = 500, 1_000_000
 SCORED = 16_384  # rows asked of one drawn model at once
-AT_ONCE = 2**22  # answers that are kept for quantiles by one thread
+AT_ONCE = 2**23  # answers that are kept for quantiles by one thread
+SORTED = 2**17  # answers that are sorted at once: they stay in the processor's own memory
 AS_STATED = "as stated, not drawn"
 WEIGHED = "its weights come from all rows together, and what was counted does not tell how sure they are"
 INSTEAD = "fit it on rows weighed at random (sample_weight=rng.exponential(size=len(X))) some dozen times and compare the answers, or ask a model without weights"  # fmt: skip
@@ -215,12 +215,26 @@ def drawn_answers(posterior: Any, rows: Encoded, draws: int, seed: int) -> Array
 def ends_of(answers: Array, level: float) -> Array:
     """Both ends of the middle of what was answered, rows × classes × 2; of two classes, one is what the other leaves."""
     draws, rows, classes = answers.shape
-    beyond = 0.5 * (1 - level)
-    asked = np.ascontiguousarray(answers[:, :, :1]) if classes == 2 else answers
-    ends = np.empty((asked[0].size, 2))
-    middles(asked.reshape(draws, -1), beyond, 1 - beyond, ends)
+    cells = (answers[:, :, :1] if classes == 2 else answers).reshape(draws, -1)
+    size = max(1, SORTED // draws)
+    ends = np.concatenate([_middle(cells[:, start : start + size], level) for start in range(0, cells.shape[1], size)])
     ends = ends.reshape(rows, -1, 2)
     return np.concatenate([ends, 1 - ends[:, :, ::-1]], axis=1) if classes == 2 else ends
+
+
+def _middle(answers: Array, level: float) -> Array:
+    """Two quantiles of each column of draws × cells, as NumPy's method "weibull" has them: cells × 2.
+
+    Between the k-th and the l-th of n draws one more lies with probability (l − k) / (n + 1): so intervals hold what they say they do.
+    All draws of a cell are sorted, in the processor's vector instructions, which is faster than to look for two of them.
+    """
+    ordered = np.array(answers.T, order="C")
+    ordered.sort(axis=1)
+    last = len(answers) - 1
+    shares = np.array([(1 - level) / 2, (1 + level) / 2])
+    place = np.clip((last + 2) * shares - 1, 0, last)
+    rank = np.minimum(place.astype(np.int64), last - 1)
+    return ordered[:, rank] + (place - rank) * (ordered[:, rank + 1] - ordered[:, rank])
 
 
 def _quantiles(posterior: Any, rows: Encoded, level: float, draws: int, seed: int, n_jobs: int | None) -> Array:
