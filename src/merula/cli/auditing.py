@@ -13,6 +13,34 @@ from merula.cli.console import Console
 DOSSIER = "dossier.html"  # written unless another name is stated
 Part = StrEnum("Part", ["card", "model", "data", "performance", "sensitivity", "limits", "origin"])
 
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column that holds the class; that of the model unless given.",
+        show_default=False,
+    ),
+]
+About = Annotated[
+    str | None,
+    typer.Option(
+        "--about",
+        metavar="FILE",
+        help="What only people know, such as purpose and population: a .yaml, .toml or .json file.",
+        show_default=False,
+    ),
+]
+Title = Annotated[
+    str | None,
+    typer.Option("--title", metavar="TEXT", help="What stands above the dossier.", show_default=False),
+]
+Only = Annotated[
+    Part | None,
+    typer.Option("--only", help="Print this part alone, and write no file.", show_default=False),
+]
+
 
 @ask.reads_a_file
 def dossier(
@@ -20,25 +48,8 @@ def dossier(
     table: Annotated[
         str, typer.Option("--table", metavar="TABLE", help="The table that the model learned from.", show_default=False)
     ],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COLUMN",
-            help="The column that holds the class; that of the model unless given.",
-            show_default=False,
-        ),
-    ] = None,
-    about: Annotated[
-        str | None,
-        typer.Option(
-            "--about",
-            metavar="FILE",
-            help="What only people know, such as purpose and population: a .yaml, .toml or .json file.",
-            show_default=False,
-        ),
-    ] = None,
+    target: Target = None,
+    about: About = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where to write: .html, .md or .json.")
     ] = DOSSIER,
@@ -51,14 +62,8 @@ def dossier(
     by_time: ask.ByTime = None,
     costs: ask.Costs = None,
     weight: ask.Weight = None,
-    title: Annotated[
-        str | None,
-        typer.Option("--title", metavar="TEXT", help="What stands above the dossier.", show_default=False),
-    ] = None,
-    only: Annotated[
-        Part | None,
-        typer.Option("--only", help="Print this part alone, and write no file.", show_default=False),
-    ] = None,
+    title: Title = None,
+    only: Only = None,
     file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,

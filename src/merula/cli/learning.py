@@ -31,6 +31,38 @@ SCHEMA_OUT = Annotated[
         show_default=False,
     ),
 ]
+LIKE = Annotated[
+    str | None,
+    typer.Option(
+        "--like",
+        metavar="MODEL",
+        help="Take kinds, distributions and options from this model, so that both merge, if such models do.",
+        show_default=False,
+    ),
+]
+UNLABELLED = Annotated[
+    bool,
+    typer.Option(
+        "--unlabelled",
+        help="Learn from rows without a class too, as much as they help to tell the classes of others (--model naive, bayes, tan); without it they are left out.",
+    ),
+]
+RESUME = Annotated[
+    str | None,
+    typer.Option(
+        "--resume",
+        metavar="FILE",
+        help="Of a table that is read in pieces: where is kept how far it has been counted, so that a fit that was interrupted, asked again, goes on there.",
+        show_default=False,
+    ),
+]
+REFERENCE = Annotated[
+    bool,
+    typer.Option(
+        "--reference",
+        help="Also keep the distinct numbers of each column, at most 2,048 of them, so that merula monitor compares whole distributions.",
+    ),
+]
 
 
 @ask.reads_a_file
@@ -76,39 +108,11 @@ def fit(
     ignore: ask.Ignore = [],  # noqa: B006
     weight: ask.Weight = None,
     costs: ask.Costs = None,
-    like: Annotated[
-        str | None,
-        typer.Option(
-            "--like",
-            metavar="MODEL",
-            help="Take kinds, distributions and options from this model, so that both merge, if such models do.",
-            show_default=False,
-        ),
-    ] = None,
+    like: LIKE = None,
     calibrate: ask.Calibrate = False,
-    unlabelled: Annotated[
-        bool,
-        typer.Option(
-            "--unlabelled",
-            help="Learn from rows without a class too, as much as they help to tell the classes of others (--model naive, bayes, tan); without it they are left out.",
-        ),
-    ] = False,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume",
-            metavar="FILE",
-            help="Of a table that is read in pieces: where is kept how far it has been counted, so that a fit that was interrupted, asked again, goes on there.",
-            show_default=False,
-        ),
-    ] = None,
-    reference: Annotated[
-        bool,
-        typer.Option(
-            "--reference",
-            help="Also keep the distinct numbers of each column, at most 2,048 of them, so that merula monitor compares whole distributions.",
-        ),
-    ] = False,
+    unlabelled: UNLABELLED = False,
+    resume: RESUME = None,
+    reference: REFERENCE = False,
     file: ask.File = None,
     as_json: ask.AsJson = False,
     quiet: ask.Quiet = False,

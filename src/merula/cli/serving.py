@@ -14,80 +14,94 @@ from merula.cli.console import Console, say
 NEEDS = "serving needs starlette, uvicorn and msgspec, which are not all installed: pip install 'merula[serve]'"
 TOKEN = "MERULA_TOKEN"
 
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL...",
+        help="Files that merula fit wrote, or of networks; each is served under its name without the suffix, or as NAME=FILE says.",
+        show_default=False,
+    ),
+]
+Host = Annotated[str, typer.Option("--host", metavar="NAME", help="The address that is listened at.")]
+Port = Annotated[int, typer.Option("--port", metavar="N", help="The port; 0 for any that is free.")]
+TokenFile = Annotated[
+    str | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help=f"A file that holds the token which every request but those for health must bring; or the environment variable {TOKEN}.",
+        show_default=False,
+    ),
+]
+WithoutToken = Annotated[bool, typer.Option("--without-token", help="Let other machines ask without a token.")]
+AllowHost = Annotated[
+    list[str],
+    typer.Option(
+        "--allow-host", metavar="NAME", help="A name by which it may be asked. May be repeated.", show_default=False
+    ),
+]
+AllowOrigin = Annotated[
+    list[str],
+    typer.Option(
+        "--allow-origin",
+        metavar="ORIGIN",
+        help="Another host whose pages may ask, such as https://intranet.example. May be repeated.",
+        show_default=False,
+    ),
+]
+MaxBody = Annotated[float, typer.Option("--max-body", metavar="MB", help="The largest body, in megabytes.")]
+MaxRows = Annotated[int, typer.Option("--max-rows", metavar="N", help="The most rows of one request.")]
+Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", help="How long a body may take to come, and the work on it.")
+]
+Concurrent = Annotated[
+    int,
+    typer.Option(
+        "--concurrent", metavar="N", help="How many requests are worked on at a time; 0 for two on each core."
+    ),
+]
+Waiting = Annotated[
+    int, typer.Option("--waiting", metavar="N", help="How many wait for that; one more is told to come again.")
+]
+Connections = Annotated[int, typer.Option("--connections", metavar="N", help="The most open connections.")]
+Grace = Annotated[
+    float, typer.Option("--grace", metavar="SECONDS", help="How long to finish what was begun, when it is to stop.")
+]
+Poll = Annotated[
+    float, typer.Option("--poll", metavar="SECONDS", help="How often files are looked at, whether they have changed.")
+]
+LogValues = Annotated[
+    bool, typer.Option("--log-values", help="Write into the log what rows hold, and errors that quote it.")
+]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="Add to this record every question and its answer, cells of rows among them, before it is sent, so that merula reproduce can work it out again.",
+        show_default=False,
+    ),
+]
+
 
 def serve(
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="MODEL...",
-            help="Files that merula fit wrote, or of networks; each is served under its name without the suffix, or as NAME=FILE says.",
-            show_default=False,
-        ),
-    ],
-    host: Annotated[str, typer.Option("--host", metavar="NAME", help="The address that is listened at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="N", help="The port; 0 for any that is free.")] = 8000,
-    token_file: Annotated[
-        str | None,
-        typer.Option(
-            "--token-file",
-            metavar="FILE",
-            help=f"A file that holds the token which every request but those for health must bring; or the environment variable {TOKEN}.",
-            show_default=False,
-        ),
-    ] = None,
-    without_token: Annotated[
-        bool, typer.Option("--without-token", help="Let other machines ask without a token.")
-    ] = False,
-    allow_host: Annotated[
-        list[str],
-        typer.Option(
-            "--allow-host", metavar="NAME", help="A name by which it may be asked. May be repeated.", show_default=False
-        ),
-    ] = [],  # noqa: B006
-    allow_origin: Annotated[
-        list[str],
-        typer.Option(
-            "--allow-origin",
-            metavar="ORIGIN",
-            help="Another host whose pages may ask, such as https://intranet.example. May be repeated.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006
-    max_body: Annotated[float, typer.Option("--max-body", metavar="MB", help="The largest body, in megabytes.")] = 64.0,
-    max_rows: Annotated[int, typer.Option("--max-rows", metavar="N", help="The most rows of one request.")] = 1_000_000,
-    timeout: Annotated[
-        float,
-        typer.Option("--timeout", metavar="SECONDS", help="How long a body may take to come, and the work on it."),
-    ] = 30.0,
-    concurrent: Annotated[
-        int,
-        typer.Option(
-            "--concurrent", metavar="N", help="How many requests are worked on at a time; 0 for two on each core."
-        ),
-    ] = 0,
-    waiting: Annotated[
-        int, typer.Option("--waiting", metavar="N", help="How many wait for that; one more is told to come again.")
-    ] = 32,
-    connections: Annotated[int, typer.Option("--connections", metavar="N", help="The most open connections.")] = 1_000,
-    grace: Annotated[
-        float, typer.Option("--grace", metavar="SECONDS", help="How long to finish what was begun, when it is to stop.")
-    ] = 30.0,
-    poll: Annotated[
-        float,
-        typer.Option("--poll", metavar="SECONDS", help="How often files are looked at, whether they have changed."),
-    ] = 1.0,
-    log_values: Annotated[
-        bool, typer.Option("--log-values", help="Write into the log what rows hold, and errors that quote it.")
-    ] = False,
-    log: Annotated[
-        str | None,
-        typer.Option(
-            "--log",
-            metavar="FILE",
-            help="Add to this record every question and its answer, cells of rows among them, before it is sent, so that merula reproduce can work it out again.",
-            show_default=False,
-        ),
-    ] = None,
+    models: Models,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    token_file: TokenFile = None,
+    without_token: WithoutToken = False,
+    allow_host: AllowHost = [],  # noqa: B006 - typer asks for a list
+    allow_origin: AllowOrigin = [],  # noqa: B006
+    max_body: MaxBody = 64.0,
+    max_rows: MaxRows = 1_000_000,
+    timeout: Timeout = 30.0,
+    concurrent: Concurrent = 0,
+    waiting: Waiting = 32,
+    connections: Connections = 1_000,
+    grace: Grace = 30.0,
+    poll: Poll = 1.0,
+    log_values: LogValues = False,
+    log: Log = None,
     quiet: ask.Quiet = False,
     debug: ask.Debug = False,
 ) -> None:
