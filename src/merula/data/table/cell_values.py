@@ -21,6 +21,10 @@ SECOND = 10**18  # attoseconds; years and months are as long as they are on aver
 ATTOSECONDS = {"Y": 31_556_952 * SECOND, "M": 2_629_746 * SECOND, "W": 604_800 * SECOND, "D": 86_400 * SECOND, "h": 3_600 * SECOND, "m": 60 * SECOND, "s": SECOND, "ms": 10**15, "us": 10**12, "ns": 10**9, "ps": 10**6, "fs": 1_000, "as": 1}  # fmt: skip
 
 
+class NotALabelError(InputError, TypeError):
+    """A cell is neither a word nor a number nor a time, such as a list; what expects a TypeError of that, as scikit-learn does, gets one."""
+
+
 def is_missing(value: Any) -> bool:
     """True for None, NaN, NaT, pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -41,7 +45,7 @@ def plain_label(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, dict | list | set):
-        raise TypeError(f"a cell holds {value!r}; a cell must be a string or a number")
+        raise NotALabelError(f"a cell holds {value!r}", remedy="a cell must be a string or a number")
     return str(value)
 
 
@@ -158,7 +162,7 @@ def object_kind(values: Iterable[Any], name: str) -> tuple[str, str | None]:
         return "numeric", None
     for value in present:
         if isinstance(value, (dict, list, set, np.ndarray, complex, np.complexfloating, *INSTANTS, *DURATIONS)):
-            raise TypeError(f"column {name!r} holds {value!r}; its argument must be a string or a number in every cell")
+            raise NotALabelError.at(f"column {name!r}", f"holds {value!r}", remedy="its argument must be a string or a number in every cell")  # fmt: skip
     return "categorical", None
 
 

@@ -11,6 +11,7 @@ from merula.core import InputError
 from merula.data.table.cell_values import (
     FEW,
     Codes,
+    NotALabelError,
     codes_of_labels,
     codes_of_numbers,
     distinct_labels,
@@ -69,8 +70,8 @@ def arrow_codes(column: Any) -> Codes:
         try:
             column = column.dictionary_encode()
         except pa.ArrowNotImplementedError:
-            raise TypeError(
-                f"a column of {column.type}; its argument must be a string or a number in every cell"
+            raise NotALabelError(
+                f"holds {column.type}, which merula cannot read", got=str(column.type), remedy="convert it"
             ) from None
     try:
         whole = column.unify_dictionaries().combine_chunks()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from merula.core import InputError, Option
 from merula.data.table.cell_values import (
     Codes,
+    NotALabelError,
     checked_shape,
     codes_of_labels,
     distinct_labels,
@@ -102,6 +103,11 @@ class FrameTable:
             self._seen[position] = nw.from_native(self._native(position), series_only=True)
         return self._seen[position]
 
+    def _type(self, position: int) -> Any:
+        """What the library itself calls the type of a column."""
+        native = self._native(position)
+        return native.type if self.library == "pyarrow" else native.dtype
+
     def kind(self, position: int) -> tuple[str, str | None]:
         """Kind and unit of one column, from its dtype."""
         if self.library == "pandas":  # the common dtypes by the shortest way
@@ -130,7 +136,7 @@ class FrameTable:
             return "empty", None
         if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
             return UNREAD, None
-        raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype}, which merula cannot read", got=dtype, remedy=("convert it or say ", Option('kinds', 'ignore', column=self.names[position])))  # fmt: skip
+        raise InputError.at(f"column {self.names[position]!r}", f"holds {self._type(position)}, which merula cannot read", got=dtype, remedy=("convert it or say ", Option('kinds', 'ignore', column=self.names[position])))  # fmt: skip
 
     def _object_kind(self, position: int) -> tuple[str, str | None]:
         """The kind of a column of Python objects, from all of them (a guess from the first would depend on row order)."""
@@ -226,9 +232,9 @@ class FrameTable:
             codes, labels = (
                 reader(self._native(position)) if reader else codes_of_labels(self._series(position).to_list())
             )
-        except TypeError:  # not even a label
+        except TypeError as error:  # not even a label
             object_kind(self._series(position).to_list(), self.names[position])
-            raise
+            raise NotALabelError.at(f"column {self.names[position]!r}", f"holds {self._type(position)}, which merula cannot read", remedy="convert it") from error  # fmt: skip
         return distinct_labels(codes, labels)
 
 
