@@ -95,6 +95,7 @@ def test_hosts_and_origins_may_be_allowed(models):
         assert (status, headers["access-control-allow-origin"]) == (200, origin)
         status, headers, _ = one.ask("OPTIONS", path, origin=origin, access_control_request_method="POST")
         assert status == 204 and "POST" in headers["access-control-allow-methods"]
+        assert "content-length" not in headers and "content-type" not in headers
 
 
 def test_other_machines_are_not_let_in_by_mistake():

@@ -1,5 +1,6 @@
 """The Open Inference Protocol, version 2."""
 
+import gzip
 import json
 
 import pytest
@@ -67,3 +68,11 @@ def test_one_tensor_of_rows_and_columns(service, models):
 def test_requests_that_are_none(service, asked):
     status, told = service.json(INFER, asked)
     assert status == 422 and isinstance(told["error"], str), told
+
+
+def test_tensors_come_packed_by_gzip_alone(service):
+    body = json.dumps({"inputs": tensors(penguins()[0][:3])}).encode()
+    plain = service.json(INFER, body)
+    assert plain[0] == 200
+    assert service.json(INFER, gzip.compress(body), content_encoding="gzip") == plain
+    assert service.json(INFER, body, content_encoding="br")[0] == 415

@@ -1,5 +1,7 @@
 """Questions to a network over HTTP, worked out by hand."""
 
+import gzip
+import json
 import math
 
 import pytest
@@ -85,3 +87,34 @@ def test_what_depends_on_what(service):
 def test_questions_without_an_answer_are_one_sentence(service, query):
     status, told = service.json("/v1/models/garden/query", query)
     assert status == 422 and told["error"] and "Traceback" not in told["error"], told
+
+
+@pytest.mark.parametrize(
+    ("query", "unused"),
+    [
+        ({"ask": "posteriors", "variables": ["rain"]}, "variables"),
+        ({"ask": "probability", "variables": "rain", "given": {"rain": "yes"}}, "variables"),
+        ({"ask": "joint", "variables": "rain", "others": "grass"}, "others"),
+        ({"ask": "most_probable", "others": "grass"}, "others"),
+        ({"ask": "markov_blanket", "variables": "rain", "given": {"grass": "wet"}}, "given"),
+    ],
+)
+def test_what_changes_nothing_of_a_question_is_refused(service, query, unused):
+    status, told = service.json("/v1/models/garden/query", query)
+    assert (status, told["where"]) == (422, unused)
+    assert told["error"].startswith(f"{unused} changes nothing of {query['ask']}")
+
+
+def test_questions_come_packed_by_gzip_alone(service):
+    body = json.dumps({"given": {"grass": "wet"}}).encode()
+    plain = service.json("/v1/models/garden/query", body)
+    assert plain[0] == 200
+    assert service.json("/v1/models/garden/query", gzip.compress(body), content_encoding="gzip") == plain
+    status, told = service.json("/v1/models/garden/query", body, content_encoding="br")
+    assert (status, told["where"]) == (415, "content-encoding")
+
+
+@pytest.mark.parametrize("share", [int("9" * 400), {"dry": int("9" * 400), "wet": 1}])
+def test_numbers_that_no_float_holds_are_refused(service, share):
+    status, told = service.json("/v1/models/garden/query", {"given": {"grass": share}})
+    assert status == 422, told

@@ -98,7 +98,7 @@ def answered_table(body, media):
     if media == ARROW:
         return pa.ipc.open_stream(body).read_all().to_pandas()
     if media == CSV:
-        return pd.read_csv(io.BytesIO(body))
+        return pd.read_csv(io.BytesIO(body), float_precision="round_trip")  # else pandas 2 reads some digits otherwise
     return pd.DataFrame([json.loads(line) for line in body.splitlines()])
 
 
@@ -316,3 +316,43 @@ def test_tables_lack_no_column(service):
     body = penguins()[0].drop(columns="island").to_csv(index=False).encode()
     status, told = service.json("/v1/models/penguins/predict", body, content_type=CSV, accept="application/json")
     assert status == 422 and "'island'" in told["error"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.RunEndEncodedArray.from_arrays([2], ["Dream"]),
+        pa.array([["Dream"], ["Biscoe"]]),
+        pa.array([[("Dream", 1)], []], pa.map_(pa.string(), pa.int8())),
+        pa.array([b"Dream" + bytes(11)] * 2, pa.uuid()),
+    ],
+    ids=lambda cells: str(cells.type),
+)
+def test_cells_that_are_no_words_are_refused(service, cells):
+    table = pa.table({name: cells if name == "island" else pa.nulls(2) for name in penguins()[0].columns})
+    status, _, body = service.ask("POST", "/v1/models/penguins/predict", stream(table), content_type=ARROW, accept="application/json")  # fmt: skip
+    assert status == 422 and json.loads(body)["where"] == "column 'island'"
+
+
+@pytest.mark.parametrize("media", ["application/vnd.apache.parquet", "application/vnd.apache.arrow.file", "text/tab-separated-values"])  # fmt: skip
+def test_formats_that_are_read_alone_are_not_answered_by_others(service, media):
+    row = b'{"island": "Dream"}'
+    assert service.ask("POST", "/v1/models/penguins/predict", row, accept=media)[0] == 406
+    assert service.ask("POST", "/v1/models/penguins/predict", row, accept=f"{media}, */*;q=0.1")[0] == 200
+
+
+def test_the_address_states_each_thing_once(service):
+    status, told = service.json("/v1/models/penguins/explain?label=Gentoo&label=Adelie", {"island": "Dream"})
+    assert (status, told["where"]) == (422, "label")
+
+
+@pytest.mark.parametrize("nothing", [{"rows": []}, {"columns": ["island"], "rows": []}, {"columns": {}}, []])
+def test_no_rows_are_told_as_such(service, nothing):
+    status, told = service.json("/v1/models/penguins/predict", nothing)
+    assert (status, told["error"]) == (422, "there are no rows")
+
+
+@pytest.mark.parametrize("word", ["NaN", "-Infinity"])
+def test_who_writes_what_json_has_not_is_told_what_to_write(service, word):
+    status, told = service.json("/v1/models/penguins/predict", f'{{"bill_length_mm": {word}}}'.encode())
+    assert status == 422 and told["remedy"].startswith("write null")

@@ -31,7 +31,10 @@ def asked_of(body: bytes) -> QueryAsked:
 def query_answer(served: Served, body: bytes) -> bytes:
     """The answer to a question, as it is sent."""
     about = {"version": VERSION, "model": served.name, "hash": served.hash}
-    return msgspec.json.encode(to_plain({**about, **asked(served, asked_of(body))}))
+    try:
+        return msgspec.json.encode(to_plain({**about, **asked(served, asked_of(body))}))
+    except OverflowError:
+        raise InputError("a whole number is too large", expected="numbers that a float holds") from None
 
 
 def asked(served: Served, query: QueryAsked) -> dict[str, Any]:
@@ -40,11 +43,19 @@ def asked(served: Served, query: QueryAsked) -> dict[str, Any]:
     variables, others = (_names(network, part) for part in (query.variables, query.others))
     given, do = (_findings(network, part) for part in (query.given, query.do))
     ask = query.ask or ("joint" if variables else "posteriors")
+    _refuse_unused(query, ask)
     with kept_back():
         if do:
             network = network.do({name: _one_level(name, level) for name, level in do.items()})
         known = {"given": query.given, "do": query.do, **({"variables": variables} if variables else {})}
         return to_plain({**known, **ASKED[ask](network, variables, others, given, do)})  # type: ignore[no-any-return]
+
+
+def _refuse_unused(query: QueryAsked, ask: str) -> None:
+    """An error where something is stated that changes nothing of this question."""
+    unused = [name for name in STATED if getattr(query, name) and name not in USED[ask]]
+    if unused:
+        raise InputError(f"{unused[0]} changes nothing of {ask}", where=unused[0], remedy="leave it out")
 
 
 def _names(network: Any, given: Sequence[str] | str) -> list[str]:
@@ -130,6 +141,15 @@ def _blanket(network: Any, variables: list[str], _: Any, __: Any, ___: Any) -> d
     return {"markov_blanket": sorted(network.markov_blanket(variables[0]))}
 
 
+STATED = ("variables", "others", "given", "do")
+USED = {
+    "posteriors": ("given", "do"),
+    "joint": ("variables", "given", "do"),
+    "most_probable": ("variables", "given", "do"),
+    "probability": ("given", "do"),
+    "d_separated": ("variables", "others", "given", "do"),
+    "markov_blanket": ("variables", "do"),
+}
 ASKED = {
     "posteriors": _posteriors,
     "joint": _joint,

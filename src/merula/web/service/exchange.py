@@ -15,6 +15,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 JSON = b"application/json"
+NOTHING = 204  # the status of an answer without a body, of which nothing may be said (RFC 9110, section 8.6)
 DROPPED = 499  # the status, for who counts, of a request whose sender has gone
 COMMON = (
     (b"cache-control", b"no-store"),
@@ -47,6 +48,11 @@ class Exchange:
         if self._headers is None:
             self._headers = dict(self.scope["headers"])
         return self._headers.get(name, b"")
+
+    @property
+    def packed(self) -> bytes:
+        """How the body is packed; empty where it is not."""
+        return self.header(b"content-encoding").strip().lower()
 
     async def body(self) -> bytes:
         """The whole body; a refusal where it is larger or slower than it may be."""
@@ -91,8 +97,8 @@ class Exchange:
     async def answer(self, status: int, media: bytes, body: bytes, *headers: tuple[bytes, bytes]) -> None:
         """Answer with the whole body at once."""
         self.status = status
-        length = str(len(body)).encode()
-        told = [(b"content-type", media), (b"content-length", length), *COMMON, *self.cors, *headers]
+        content = ((b"content-type", media), (b"content-length", str(len(body)).encode()))
+        told = [*(() if status == NOTHING else content), *COMMON, *self.cors, *headers]
         await self.send({"type": "http.response.start", "status": status, "headers": told})
         self.sent += len(body)
         await self.send({"type": "http.response.body", "body": body})

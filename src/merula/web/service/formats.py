@@ -58,7 +58,7 @@ def answer_format(accept: bytes, came: str, offered: tuple[str, ...] = tuple(WRI
     if not accept or accept == b"*/*":
         return own
     for media in _ranked(accept.decode("latin-1")):
-        found = ANY.get(media, "") if media in ANY else ANSWERED.get(ACCEPTED.get(media, ""), ACCEPTED.get(media, ""))
+        found = ANY[media] if media in ANY else ACCEPTED.get(media, "")
         found = own if found is None else found
         if found in offered:
             return found

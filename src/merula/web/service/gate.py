@@ -14,6 +14,7 @@ from merula.web.service.inference_protocol import inferred
 from merula.web.service.log import Log
 from merula.web.service.metrics import Metrics
 from merula.web.service.models import Served
+from merula.web.service.reading import unpacked
 from merula.web.service.recording import Recording
 from merula.web.service.refusals import DroppedError, RefusedError, busy, of_error
 from merula.web.service.rows_asked import RowsAsked
@@ -110,10 +111,11 @@ class Gate:
             raise RefusedError(422, "a classifier is asked about rows, not queried", remedy="ask it: POST …/predict")
         body = await exchange.body()
         exchange.values = body if exchange.settings.log_values else b""
-        answer = await exchange.work.run(exchange.deadline, query_answer, served, body)
+        plain = await self._unpacked(exchange, body)
+        answer = await exchange.work.run(exchange.deadline, query_answer, served, plain)
         exchange.rows = 1
         self._metrics.count_rows(served.name, verb, 1)
-        await self._recording.keep(exchange, served, verb, body, answer)
+        await self._recording.keep(exchange, served, verb, plain, answer)
         return await exchange.answer(200, JSON, answer)
 
     async def _infer(self, exchange: Exchange, served: Served, version: str) -> None:
@@ -123,12 +125,18 @@ class Gate:
             raise RefusedError(404, "this version of the model is not served", expected=served.hash)
         body = await exchange.body()
         exchange.values = body if exchange.settings.log_values else b""
-        answer, rows = await exchange.work.run(exchange.deadline, inferred, served, body, exchange.settings.max_rows)
+        plain = await self._unpacked(exchange, body)
+        answer, rows = await exchange.work.run(exchange.deadline, inferred, served, plain, exchange.settings.max_rows)
         exchange.rows = len(rows)
         self._metrics.count_rows(served.name, INFER, len(rows))
         self._metrics.count_cells(served.name, rows.cells.missing, rows.cells.unseen)
-        await self._recording.keep(exchange, served, INFER, body, answer)
+        await self._recording.keep(exchange, served, INFER, plain, answer)
         return await exchange.answer(200, JSON, answer)
+
+    @staticmethod
+    async def _unpacked(exchange: Exchange, body: bytes) -> bytes:
+        """The body as it was before it was packed, if it was."""
+        return await exchange.work.run(exchange.deadline, unpacked, body, exchange.packed) if exchange.packed else body
 
 
 def _refuse_other_methods(exchange: Exchange) -> None:

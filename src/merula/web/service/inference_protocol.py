@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from merula.core import InputError
+from merula.show.numbers import several
 from merula.web.service.answering import blocks
 from merula.web.service.models import Served
 from merula.web.service.reading import Rows, rows_of_columns
@@ -120,5 +121,5 @@ def _flat(tensor: Tensor) -> list[Any]:
     if cells and all(isinstance(row, list) for row in cells):
         cells = [cell for row in cells for cell in row]
     if len(cells) != prod(tensor.shape) or any(isinstance(cell, list | dict) for cell in cells):
-        raise InputError.at(f"the data of {tensor.name!r}", f"has {len(cells):,} cells", expected=f"{prod(tensor.shape):,}, as its shape says")  # fmt: skip
+        raise InputError.at(f"the data of {tensor.name!r}", f"has {several(len(cells), 'cell')}", expected=f"{prod(tensor.shape):,}, as its shape says")  # fmt: skip
     return cells

@@ -25,6 +25,8 @@ from merula.web.service.refusals import RefusedError
 ITEM = 64  # bytes that a cell of JSON takes in memory, mostly
 MOST_TIMES = 32  # what JSON of the worst kind takes beside its own size
 SHOWN = 3
+STATE_ROWS = frozenset({"rows", "columns"})  # what holds rows, unless columns are called so
+NOT_JSON = (b"NaN", b"Infinity")  # which some write for what is unknown
 WORTH = 4_096  # bytes of a body for which the fastest way is tried
 Row = dict[str, Cell]
 Columns = dict[str, list[Cell]]
@@ -51,7 +53,7 @@ class Rows:
 
 def read_rows(served: Served, body: bytes, form: str, packed: bytes, most_rows: int) -> Rows:
     """The rows of a request; an `InputError` or a refusal where they are none, or too many."""
-    body = _unpacked(body, packed)
+    body = unpacked(body, packed)
     if not body.strip():
         raise InputError("there are no rows: the body is empty")
     with kept_back() as told:
@@ -59,7 +61,7 @@ def read_rows(served: Served, body: bytes, form: str, packed: bytes, most_rows: 
     return replace(rows, notes=[*rows.notes, *_said(told)])
 
 
-def _unpacked(body: bytes, packed: bytes) -> bytes:
+def unpacked(body: bytes, packed: bytes) -> bytes:
     """The body as it was before it was packed; a refusal where it was packed otherwise than by gzip."""
     if packed in (b"", b"identity"):
         return body
@@ -114,7 +116,8 @@ def _read_json(served: Served, body: bytes, form: str, most_rows: int) -> Rows:
     try:
         return _of_json(served, body, form, most_rows)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the body is not the JSON that is expected: {error}", remedy="GET /openapi.json tells how rows are written") from None  # fmt: skip
+        remedy = "write null for what is unknown: JSON has neither NaN nor Infinity" if any(word in body for word in NOT_JSON) else "GET /openapi.json tells how rows are written"  # fmt: skip
+        raise InputError(f"the body is not the JSON that is expected: {error}", remedy=remedy) from None
     except RecursionError:
         raise InputError("the body is nested too deeply") from None
     except OverflowError:
@@ -138,14 +141,23 @@ def _of_json(served: Served, body: bytes, form: str, most_rows: int) -> Rows:
         return _of_rows(served, [_row.decode(body)], Asked(), most_rows)
     except msgspec.ValidationError as error:  # not a bare row
         own = error
-    try:
-        return _of_columns(served, _columns.decode(body), Asked(), most_rows)
-    except msgspec.ValidationError:
-        pass
+    columns = _by_column(served, body)
+    if columns is not None:
+        return _of_columns(served, columns, Asked(), most_rows)
     try:
         return _of_asked(served, _asked.decode(body), most_rows)
     except msgspec.ValidationError as error:
         raise (error if b'"row' in body or b'"columns"' in body else own) from None
+
+
+def _by_column(served: Served, body: bytes) -> Columns | None:
+    """The cells of each column; None where these are something else, such as rows that are stated to be none."""
+    try:
+        found = _columns.decode(body)
+    except msgspec.ValidationError:
+        return None
+    states_rows = bool(found) and STATE_ROWS.issuperset(found) and STATE_ROWS.isdisjoint(served.model.schema_.names)
+    return None if states_rows else found
 
 
 def _typed(served: Served, body: bytes, is_list: bool, most_rows: int) -> Rows | None:

@@ -80,7 +80,7 @@ class RowsAsked:
         form = format_of(exchange.header(b"content-type"))
         answered = answer_format(exchange.header(b"accept"), form, OFFERED[verb])
         stated = stated_in(exchange.scope["query_string"])
-        packed = exchange.header(b"content-encoding").strip().lower()
+        packed = exchange.packed
         work, deadline = exchange.work, exchange.deadline
         begun = await work.run(deadline, begin, served, body, form, packed, exchange.settings.max_rows, verb, answered, stated)  # fmt: skip
         media = WRITTEN[answered].encode()
@@ -122,6 +122,8 @@ def stated_in(query: bytes) -> dict[str, Any]:
     for name, text in parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=20):
         if name not in STATED:
             raise InputError.of("a word of the address", name, f"one of {', '.join(STATED)}")
+        if name in found:
+            raise InputError.at(name, "stands in the address more than once", remedy="state it once")
         found[name] = _read(name, text)
     return found
 
