@@ -95,11 +95,17 @@ def _sensors(_):
     return mr.NaiveBayesClassifier().fit(pd.DataFrame(columns), labels[truth]), {"name": "Sensors"}
 
 
+def _strict(_):
+    rng = np.random.default_rng(13)
+    table = pd.DataFrame({"town": rng.choice([f"town {k}" for k in range(30)], 120), "smoker": rng.choice(["yes", "no"], 120)})  # fmt: skip
+    return mr.NaiveBayesClassifier(unseen="error").fit(table, rng.choice(["ill", "healthy"], 120)), {"name": "Strict"}
+
+
 def _pool(penguins):
     return mr.AutoBayesClassifier().fit(*penguins), {"name": "A pool"}
 
 
-TABLES = {"penguins": _penguins, "patients": _patients, "melons": _melons, "clinic": _clinic, "hostile": _hostile, "sensors": _sensors, "pool": _pool}  # fmt: skip
+TABLES = {"penguins": _penguins, "patients": _patients, "melons": _melons, "clinic": _clinic, "hostile": _hostile, "sensors": _sensors, "strict": _strict, "pool": _pool}  # fmt: skip
 
 
 class Page:

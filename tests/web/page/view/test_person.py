@@ -92,6 +92,36 @@ def test_what_is_no_number_is_said_and_changes_nothing(penguins_page):
     assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
 
 
+@pytest.mark.parametrize(("typed", "taken"), [("2.5", 2), ("-3", None), ("1e", 1)])
+def test_a_count_is_a_whole_number_from_0(page_of, typed, taken):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page_of("patients")
+    page.open()
+    page.type(f"{page.field('visits')} .box", typed)
+    assert page.one(f"{page.field('visits')} [role=alert]").text == "Write a whole number from 0."
+    assert page.posterior() == pytest.approx(answered(page, visits=taken), abs=CLOSE)
+    page.one(f"{page.field('visits')} .box").send_keys(Keys.TAB)
+    page.press("yes", page.field("smoker"))
+    assert page.posterior() == pytest.approx(answered(page, visits=taken, smoker="yes"), abs=CLOSE)
+    assert page.said() == []
+
+
+def test_a_level_that_the_model_refuses_changes_nothing_and_is_said(page_of):
+    from selenium.webdriver.common.keys import Keys
+
+    page = page_of("strict")
+    page.open()
+    box = page.one(f"{page.field('town')} input")
+    box.send_keys("Atlantis", Keys.ENTER)
+    assert "'town' holds level 'Atlantis', never seen at fit" in page.one("[role=alert]").text
+    assert page.posterior() == pytest.approx(np.exp(page.model.class_log_prior_), abs=CLOSE)
+    page.press("yes", page.field("smoker"))
+    assert page.posterior() == pytest.approx(answered(page, smoker="yes"), abs=CLOSE)
+    assert page.all("[role=alert]") == []
+    assert page.said() == []
+
+
 @pytest.mark.parametrize(
     "row",
     [

@@ -91,7 +91,7 @@ function NumberBox({ column, value, onSet, label }) {
   return html`<input type="text" class="box" inputmode=${sort !== "number" ? "text" : column.kind === "count" ? "numeric" : "decimal"} autocomplete="off"
       placeholder=${sort === "number" ? null : say(`field.${sort}.form`)} value=${typed ?? (value === null ? "" : numberForBox(column, value))}
       aria-label=${say("field.box", { column: label })} aria-invalid=${wrong ? "true" : "false"} onInput=${type} onBlur=${() => setTyped(null)} />
-    ${wrong ? html`<p class="note bad" role="alert">${say(`field.${sort}.wrong`)}</p>` : null}`;
+    ${wrong ? html`<p class="note bad" role="alert">${say(column.kind === "count" ? "field.count.wrong" : `field.${sort}.wrong`)}</p>` : null}`;
 }
 
 function TextField({ value, onSet, label }) {

@@ -40,10 +40,11 @@ export function numberForBox(column, value) {
   return column.reading?.decimal === "," ? String(value).replace(".", ",") : String(value);
 }
 
-// The number that was typed, as the model reads it in a table; NaN where it is none.
+// The number that was typed, as the model reads it in a table; NaN where it is none, or no count where counts are.
 export function numberTyped(column, text) {
   try {
-    return (isPlain(column) ? undefined : timesIn.typed(column, text)) ?? numberRead(text.replace("−", "-"), column, []);
+    const typed = (isPlain(column) ? undefined : timesIn.typed(column, text)) ?? numberRead(text.replace("−", "-"), column, []);
+    return column.kind !== "count" || (Number.isInteger(typed) && typed >= 0) ? typed : NaN;
   } catch {
     return NaN;
   }

@@ -79,7 +79,7 @@ export function QuestionPanel({ state, act }) {
     ${questions && !questions.wrong && !questions.seconds && ranked.length === 0 ? html`<p class="quiet">${say("question.all.known")}</p>` : null}
     ${shown.length ? html`<p class="quiet">${say(state.costs ? "question.about.costs" : "question.about")}${ranked[0].gain < LEAST_GAIN ? ` ${say("question.nothing")}` : ""}</p>` : null}
     <ol class="questions" aria-busy=${state.asking ? "true" : "false"}>
-      ${shown.map((question) => html`<${Question} key=${question.column} question=${question} most=${Math.max(ranked[0].gain, 1e-300)} state=${state} act=${act} />`)}
+      ${shown.map((question) => html`<${Question} key=${question.column} question=${question} most=${Math.max(ranked[0].gain, LEAST_GAIN)} state=${state} act=${act} />`)}
     </ol>
     ${ranked.length > MOST_QUESTIONS ? html`<button type="button" class="quiet no-print" onClick=${() => setAll(!all)}>${all ? say("question.fewer") : say("question.more", { n: ranked.length })}</button>` : null}
     ${ask?.of === "joint" ? html`<p class="quiet">${say("question.joint")}</p>` : null}
@@ -95,7 +95,7 @@ function Question({ question, most, state, act }) {
   return html`<li class="question">
     <div class="question-head">
       <button type="button" class="unfold" aria-expanded=${open ? "true" : "false"} onClick=${() => act.show({ asked: open ? null : question.column })}><${Name} text=${labelOf(column)} /></button>
-      <span class="track ka" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, question.gain)) / most}%` }}></span></span>
+      <span class="track ka" aria-hidden="true"><span class="fill" style=${{ width: `${(100 * Math.max(0, sizable(question.gain))) / most}%` }}></span></span>
       <data class="figure" value=${question.gain}>${costs ? amount(sizable(question.gain)) : percent(Math.max(0, sizable(question.gain)))}</data>
     </div>
     ${open ? html`<div class="outcomes">

@@ -33,16 +33,19 @@ export function mostProbable(posterior) {
 // Everything a person may do; each changes the state and has the page drawn again.
 export function actionsOf(state, shell, askLater) {
   const drawn = () => shell.redraw();
-  const answered = () => {
-    answerAll(state);
+  const told = () => {
     shell.announce(summaryOf(state));
     askLater();
     drawn();
   };
+  const answered = () => {
+    answerAll(state);
+    told();
+  };
   const act = {
     set: (name, value) => {
-      state.cases[state.active] = caseWith(state.cases[state.active], name, value);
-      answered();
+      state.wrong = setOrWhyNot(state, name, value);
+      told();
     },
     reset: () => {
       Object.assign(state, { cases: [emptyCase()], active: 0, label: null, against: null, wrong: "", asked: null });
@@ -84,6 +87,19 @@ export function actionsOf(state, shell, askLater) {
     ...carrying(state, () => answered()),
   };
   return act;
+}
+
+// The cell set and everything answered; or the case as it was, and why the model answers no other, such as one with a level that it refuses.
+function setOrWhyNot(state, name, value) {
+  const before = state.cases[state.active];
+  state.cases[state.active] = caseWith(before, name, value);
+  try {
+    answerAll(state);
+    return "";
+  } catch (error) {
+    state.cases[state.active] = before;
+    return error.message;
+  }
 }
 
 // Cases that leave the page and come back: links, JSON, pasted rows.
