@@ -239,3 +239,19 @@ def test_a_discretizer_that_is_given_stays_as_it_is(patients):
     assert not hasattr(cutter, "cuts_")
     assert first.levels["alter"] != older.levels["alter"]
     assert first.query("alter", {"alter": 50.0}).values.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::merula.GuessedKindWarning")
+def test_words_that_are_read_as_numbers_are_cut_as_these_numbers_are():
+    """Money as people write it: the network is that of the plain amounts, and is asked in words, numbers and intervals."""
+    rng = np.random.default_rng(11)
+    amounts = np.exp(rng.normal(6, 0.6, 150)).round(2)
+    words = [f"{amount:,.2f} €".translate(str.maketrans(",.", ".,")) for amount in amounts]
+    diagnosis = np.where(amounts > 400, "flu", "cold")
+    written = mr.learn_structure(pd.DataFrame({"fee": words, "diagnosis": diagnosis}), numeric="quantile")
+    plain = mr.learn_structure(pd.DataFrame({"fee": amounts, "diagnosis": diagnosis}), numeric="quantile")
+    assert (written.levels, written.arcs) == (plain.levels, plain.arcs)
+    expected = plain.predict_rows(pd.DataFrame({"fee": [1234.5, 99.0]}), "diagnosis")
+    intervals = [written.levels["fee"][-1], written.levels["fee"][0]]
+    for cells in (["1.234,50 €", "99,00 €"], [1234.5, 99.0], intervals):
+        assert (written.predict_rows(pd.DataFrame({"fee": cells}), "diagnosis") == expected).all()

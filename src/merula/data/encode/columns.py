@@ -143,7 +143,7 @@ def code_columns(
     wanted = table.names if names is None else tuple(names)
     where = _find(table, wanted, absent)
     mass = checked_weights(weights, table.rows, "weights")
-    cut = {name: cuts[name] for name, slot in zip(wanted, where, strict=True) if cuts and name in cuts and slot >= 0 and _holds_numbers(table, slot, name, kinds)}  # fmt: skip
+    cut = {name: cuts[name] for name, slot in zip(wanted, where, strict=True) if cuts and name in cuts and slot >= 0 and _holds_numbers(table, slot, name, kinds, cuts[name])}  # fmt: skip
     schema, notes = _schema(table, wanted, where, {**(levels or {}), **dict.fromkeys(cut)}, kinds)
     present = [(column, position) for column, position in zip(schema.columns, where, strict=True) if position >= 0]
     found = encode(table, Schema(tuple(c for c, _ in present)), [p for _, p in present], thread_count(None))
@@ -166,9 +166,18 @@ def code_columns(
     return CodedColumns(wanted, tuple(known), codes, values, mass, notes)
 
 
-def _holds_numbers(table: Table, index: int, name: str, kinds: Mapping[str, str] | str | None) -> bool:
+def _holds_numbers(
+    table: Table, index: int, name: str, kinds: Mapping[str, str] | str | None, cuts: Sequence[float]
+) -> bool:
+    """Whether the cells of a column with cuts are to be cut: numbers, or words that are read as such, and no intervals yet."""
     stated = kinds if isinstance(kinds, str) else (kinds or {}).get(name)
-    return (stated if stated in NUMBERS else table.kind(index)[0]) in NUMBERS
+    own = table.kind(index)[0]
+    if stated in NUMBERS or own in NUMBERS:
+        return True
+    if stated is not None or own != "categorical" or not set(interval_labels(cuts)).isdisjoint(table.codes(index)[1]):
+        return False
+    others = {other: "ignore" for place, other in enumerate(table.names) if place != index}
+    return infer_schema(table, others)[0].columns[index].kind in NUMBERS
 
 
 def _find(table: Table, wanted: Sequence[str], absent: str) -> list[int]:
