@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -328,6 +329,13 @@ def test_new_cells_that_are_no_labels_are_bad_input_that_names_the_column(cells)
         model.predict(pa.table({"island": cells}))
     assert told.value.where == "column 'island'"
     assert isinstance(told.value, TypeError)  # what scikit-learn expects of such cells
+
+
+@pytest.mark.parametrize("cells", [pl.Series([[1, 2]] * 2, dtype=pl.Array(pl.Int64, 2)), pl.Series([[1.5], [2.5]])], ids=["array", "list"])  # fmt: skip
+def test_new_cells_that_are_no_numbers_are_bad_input_that_names_the_column(cells):
+    model = mr.NaiveBayesClassifier().fit(pl.DataFrame({"wing": [4.5, 6.25]}), ["wren", "tit"])
+    with pytest.raises(mr.InputError, match="column 'wing' holds .*, which merula cannot read; convert it"):
+        model.predict(pl.DataFrame({"wing": cells}))
 
 
 def test_a_type_without_a_name_of_its_own_is_called_as_its_library_calls_it():

@@ -108,6 +108,11 @@ class FrameTable:
         native = self._native(position)
         return native.type if self.library == "pyarrow" else native.dtype
 
+    def _unreadable(self, position: int) -> NotALabelError:
+        """The error of a column whose cells are neither numbers nor labels."""
+        told = f"holds {self._type(position)}, which merula cannot read"
+        return NotALabelError.at(f"column {self.names[position]!r}", told, remedy="convert it")
+
     def kind(self, position: int) -> tuple[str, str | None]:
         """Kind and unit of one column, from its dtype."""
         if self.library == "pandas":  # the common dtypes by the shortest way
@@ -177,6 +182,8 @@ class FrameTable:
                 return np.full(len(series), np.nan)
             raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype} where the model was fitted on {unit}", got=dtype)  # fmt: skip
         self.kind(position)  # an error if it is nothing that merula reads
+        if dtype in (nw.List, nw.Array, nw.Struct):
+            raise self._unreadable(position)
         if dtype.is_decimal():  # to the nearest float, which Arrow and polars miss where they divide
             series = series.cast(nw.String()).cast(nw.Float64())
         if dtype in (nw.Boolean, nw.Unknown, nw.Int128, nw.UInt128):
@@ -234,7 +241,7 @@ class FrameTable:
             )
         except TypeError as error:  # not even a label
             object_kind(self._series(position).to_list(), self.names[position])
-            raise NotALabelError.at(f"column {self.names[position]!r}", f"holds {self._type(position)}, which merula cannot read", remedy="convert it") from error  # fmt: skip
+            raise self._unreadable(position) from error
         return distinct_labels(codes, labels)
 
 
