@@ -228,13 +228,13 @@ def _middle(answers: Array, level: float) -> Array:
     Between the k-th and the l-th of n draws one more lies with probability (l − k) / (n + 1): so intervals hold what they say they do.
     All draws of a cell are sorted, in the processor's vector instructions, which is faster than to look for two of them.
     """
-    ordered = np.array(answers.T, order="C")
+    ordered: Array = np.array(answers.T, order="C")
     ordered.sort(axis=1)
     last = len(answers) - 1
     shares = np.array([(1 - level) / 2, (1 + level) / 2])
     place = np.clip((last + 2) * shares - 1, 0, last)
     rank = np.minimum(place.astype(np.int64), last - 1)
-    return ordered[:, rank] + (place - rank) * (ordered[:, rank + 1] - ordered[:, rank])
+    return np.asarray(ordered[:, rank] + (place - rank) * (ordered[:, rank + 1] - ordered[:, rank]))
 
 
 def _quantiles(posterior: Any, rows: Encoded, level: float, draws: int, seed: int, n_jobs: int | None) -> Array:

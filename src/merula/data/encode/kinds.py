@@ -259,8 +259,8 @@ def _of_categories(table: Table, position: int, found: str) -> Reading | None:
     if found != "categorical" or table.has_categories(position):
         return table.hints.of_labels(table.names[position])
     codes, labels = table.codes(position)
-    found = understand(_words(labels), _counts(codes, labels), table.hints) if len(labels) <= MOST_SPELLINGS else None
-    return found if found is not None and found.form == "boolean" else table.hints.of_words
+    told = understand(_words(labels), _counts(codes, labels), table.hints) if len(labels) <= MOST_SPELLINGS else None
+    return told if told is not None and told.form == "boolean" else table.hints.of_words
 
 
 def _counts(codes: Any, labels: Sequence[Label]) -> list[int]:
