@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from merula.core import InputError, Note, Option, one_of
+from merula.data.encode.whole import telling
 from merula.data.schema import KINDS, Column, Label, Reading, Schema
 from merula.data.table import SparseTable, Table
 from merula.data.table.frame import UNREAD
@@ -64,8 +65,10 @@ def infer_schema(
 ) -> tuple[Schema, tuple[Note, ...]]:
     """The schema of a table, kinds from dtypes, overridden by `kinds` and `levels`; and what was guessed of it.
 
-    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
+    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given. Rows that are a part of
+    those learned from are read as all of these are.
     """
+    table = telling(table)
     given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else by_column(table, kinds or {}, "kinds")
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
