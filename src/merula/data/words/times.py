@@ -68,6 +68,9 @@ DATES["without signs"] = re.compile(
 DATES["month alone"] = re.compile(
     r"(?P<year>(?:1[89]|20|21)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?P<day>)(?P<hour>)(?P<zone>)"
 )
+DATES["month before year"] = re.compile(
+    r"(?P<month>0?[1-9]|1[0-2])[-/.](?P<year>(?:1[89]|20|21)\d\d)(?P<day>)(?P<hour>)(?P<zone>)"
+)
 DATES["month named"] = (
     re.compile(  # Jan-18 as spreadsheets show it, with a blank only before a whole year: May 12 is a day
         r"(?P<name>[^\W\d]{3,12})(?:\.?(?:[ /-]*|,? +(?:de )?)(?=(?:1[89]|20|21)\d\d$)|(?:\.?-| ?['’])(?=\d\d$))(?P<year>\d+)(?P<day>)(?P<hour>)(?P<zone>)"
@@ -100,6 +103,7 @@ MONTHS = (
 )
 YEAR = 365.25  # days, twelve months
 PLAUSIBLE = (1900, 2100)  # years of days that are written without signs
+FEWEST_MONTHS = 3  # different ones, before 1.2022 is no number
 FEWEST_POSSIBLE, BESIDE_EACH = 4, 10  # days that there are, beside one that is impossible, and beside each further one
 CENTURY = 69  # two digits of a year from here on are of the last century
 MICROSECOND = timedelta(microseconds=1)
@@ -137,6 +141,8 @@ def date_order(words: Sequence[str], stated: str | None = None, are_days: bool =
     ambiguous = len(fits) > 1 and not dotted and any(first != second for first, second, _ in pairs)
     if not pairs and any("name" in match.re.groupindex for match in found if match is not None):
         return ("", False) if all(instant(word, "") is not None for word in words) else None  # the name tells the month
+    if all(map(DATES["month before year"].fullmatch, words)):
+        return "", False
     order = "ymd" if not pairs else "dmy" if dotted and len(fits) > 1 else fits[0]
     return (order, ambiguous) if all(instant(word, order) is not None for word in words) else None
 
@@ -175,6 +181,18 @@ def are_years_apart(words: Sequence[str]) -> bool:
     """Whether words such as 2010-11 are seasons that span two years, not months: the second number is always the next year's."""
     found = [DATES["month alone"].fullmatch(word) for word in words]
     return all(match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100 for match in found)
+
+
+def are_months(words: Sequence[str]) -> bool:
+    """Whether all words are months before their year, several ones, where figures with a point between could be numbers.
+
+    Examples
+    --------
+    >>> are_months(["01.2022", "2.2022", "12.2023"]), are_months(["1.2022", "1.1985", "1.2014"])
+    (True, False)
+    """
+    found = [DATES["month before year"].fullmatch(word) for word in words]
+    return None not in found and len({int(match["month"]) for match in found if match is not None}) >= FEWEST_MONTHS
 
 
 def are_compact(words: Sequence[str]) -> bool:
@@ -223,6 +241,11 @@ def _day_of(held: dict[str, str]) -> date:
 def names_week(word: str) -> bool:
     """Whether a word is a week as 2018-W03 is, which may be a day or just a name."""
     return DATES["week"].fullmatch(word) is not None
+
+
+def names_month(word: str) -> bool:
+    """Whether a word is a month before its year, as 03/2018 and 3.2018 are."""
+    return DATES["month before year"].fullmatch(word) is not None
 
 
 def has_time(word: str) -> bool:
