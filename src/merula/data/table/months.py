@@ -34,6 +34,8 @@ def may_hold_months(column: Any) -> bool:
 
 
 def _are_months(values: Array) -> bool:
+    if not np.isfinite(values).all():
+        return False
     months = np.floor(values)
     years = (values - months) * 1e4
     inside = (months >= 1) & (months <= 12) & (np.abs(years - np.round(years)) < 1e-6)

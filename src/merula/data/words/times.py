@@ -78,13 +78,17 @@ DATES["month named"] = (
 )
 DATES["week"] = re.compile(r"(?P<year>(?:19|20|21)\d\d)-?W(?P<week>[0-5]\d)(?:-(?P<weekday>[1-7]))?(?P<hour>)")
 CLOCK = re.compile(TIME)
+EAST_CLOCK = re.compile(  # minutes or a half of the day tell an hour from 5点, which are points
+    r"(?<![\d:])(?P<early>[上下]午|午[前後]|오[전후])? ?(?P<hour>\d{1,2}) ?[時时点點시] ?(?:(?P<half>半|반)|(?P<minute>[0-5]?\d) ?[分분](?: ?(?P<second>[0-5]?\d) ?[秒초])?|(?(early)|(?<=[時时시])))(?![\d间間간])"
+)
 LONG_CLOCK = re.compile(
     r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+)(?::| ?h ?)(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?"
 )
 CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
+DAY_OR_POINTS = ("일", "分", "분")  # behind a single number: the first of a month, marks of a test
 SPELLED = re.compile(  # the M of P3M are months, that of PT3M minutes
-    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<years>\d+) *(?:y|yrs?|years?|jahre?|ans?|años?),? *)?(?:(?P<months>\d+) *(?:mos?|mths?|months?|monate?|mois|mes(?:es)?),? *)?(?:(?P<weeks>\d+) *(?:w|wks?|weeks?|wochen?|semaines?|semanas?),? *)?(?:(?P<days>\d+) *(?:d|days?|tage?|jours?|días?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?|std\.?|stunden?|heures?|horas?),? *)?"
-    r"(?:(?P<minutes>\d+) *(?:m|mins?|min\.|minuten?|minutes?|minutos?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|sek\.?|sekunden?|seconds?|secondes?|segundos?))?",
+    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<years>\d+) *(?:y|yrs?|years?|jahre?|ans?|años?),? *)?(?:(?P<months>\d+) *(?:mos?|mths?|months?|monate?|mois|mes(?:es)?),? *)?(?:(?P<weeks>\d+) *(?:w|wks?|weeks?|wochen?|semaines?|semanas?),? *)?(?:(?P<days>\d+) *(?:d|days?|tage?|jours?|días?|天|日間|일),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?|std\.?|stunden?|heures?|horas?|个?小时|個?小時|時間|시간),? *)?"
+    r"(?:(?P<minutes>\d+) *(?:m|mins?|min\.|minuten?|minutes?|minutos?|分[钟鐘間]?|분),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|sek\.?|sekunden?|seconds?|secondes?|segundos?|秒[钟鐘間]?|초))?",
     re.IGNORECASE,
 )
 MONTHS = (
@@ -265,10 +269,10 @@ def seconds_of_day(word: str) -> float | None:
 
     Examples
     --------
-    >>> seconds_of_day("14:30"), seconds_of_day("2:30 pm"), seconds_of_day("25:00")
-    (52200.0, 52200.0, None)
+    >>> seconds_of_day("14:30"), seconds_of_day("2:30 pm"), seconds_of_day("下午2点30分"), seconds_of_day("25:00")
+    (52200.0, 52200.0, 52200.0, None)
     """
-    found = CLOCK.fullmatch(word)
+    found = CLOCK.fullmatch(_with_colons(word))
     if found is None:
         return None
     whole = _of_day(found.groupdict())
@@ -289,8 +293,8 @@ def duration(word: str) -> int | None:
     if found is None:
         return None
     held = {name: float(count) for name, count in found.groupdict().items() if count and name != "sign"}
-    if not held or (len(held) == 1 and CAPITAL.search(word) and "P" not in word):  # 5 M are millions, PT5M are minutes
-        return None
+    if not held or (len(held) == 1 and (word.endswith(DAY_OR_POINTS) or (CAPITAL.search(word) and "P" not in word))):
+        return None  # 5 M are millions, PT5M are minutes
     days = YEAR * (held.pop("years", 0.0) + held.pop("months", 0.0) / 12) + held.pop("days", 0.0)
     try:
         length = timedelta(days=days, **held) // MICROSECOND
@@ -318,7 +322,22 @@ def month_named(word: str) -> int | None:
     return numbers.pop() if len(numbers) == 1 else None
 
 
+def _with_colons(word: str) -> str:
+    """The word with its hours and minutes as figures with a colon between, where it has them as in 14時30分 and 오후 2시 5분."""
+    if word.isascii():
+        return word
+
+    def colons(found: re.Match[str]) -> str:
+        held = found.groupdict()
+        minute = 30 if held["half"] else int(held["minute"] or 0)
+        second = f":{int(held['second']):02d}" if held["second"] else ""
+        return f" {held['early'] or ''}{held['hour']}:{minute:02d}{second}"
+
+    return EAST_CLOCK.sub(colons, word).strip()
+
+
 def _matched(word: str) -> re.Match[str] | None:
+    word = _with_colons(word)
     return next((found for pattern in DATES.values() if (found := pattern.fullmatch(word))), None)
 
 
