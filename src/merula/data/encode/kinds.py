@@ -22,7 +22,7 @@ from merula.data.words import ALWAYS_MISSING, Hints, as_labels, clean, time_unit
 from merula.data.words.cleaning import DASHES
 from merula.data.words.numbers import is_limit
 from merula.data.words.resemblance import resemblance
-from merula.data.words.times import are_compact, has_time, is_impossible
+from merula.data.words.times import are_compact, far_year, has_time, is_impossible
 from merula.show.numbers import several
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
@@ -348,6 +348,8 @@ def read_as(labels: Sequence[str], reading: Reading) -> str:
     what = f"holds {_called(reading)} ({shown(said)}), read as {'times' if timed else READ_AS[reading.form].format(reading)}"
     what += f", {ORDERS[reading.order]}" if reading.order in ORDERS else ""
     doubt = f", though {DOUBTS[reading.form]} would fit as well" if reading.ambiguous else ""
+    far = far_years(labels, reading)
+    doubt += f"; {far}" if far else ""
     limits = [
         label for label in labels if reading.form == "number" and clean(label) not in nothing and is_limit(clean(label))
     ]
@@ -357,6 +359,14 @@ def read_as(labels: Sequence[str], reading: Reading) -> str:
         else ""
     )
     return what + doubt + (f"; {shown(gaps)} {'is' if len(gaps) == 1 else 'are'} missing" if gaps else "")
+
+
+def far_years(labels: Sequence[str], reading: Reading) -> str:
+    """What two digits of a year are taken for, where that is far in the future."""
+    if reading.form != "date" or reading.order == "ymd":
+        return ""
+    far = next(((label, year) for label in labels if (year := far_year(clean(label))) is not None), None)
+    return "" if far is None else f"{far[0]!r} is taken for {far[1]}: write years in full where that is wrong"
 
 
 def _called(reading: Reading) -> str:

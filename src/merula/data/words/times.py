@@ -110,6 +110,7 @@ PLAUSIBLE = (1900, 2100)  # years of days that are written without signs
 FEWEST_MONTHS = 3  # different ones, before 1.2022 is no number
 FEWEST_POSSIBLE, BESIDE_EACH = 4, 10  # days that there are, beside one that is impossible, and beside each further one
 CENTURY = 69  # two digits of a year from here on are of the last century
+FAR = 2040  # a year that few tables know of
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = date(1970, 1, 1)
 
@@ -240,6 +241,20 @@ def _day_of(held: dict[str, str]) -> date:
         return date.fromisocalendar(year, int(held["week"]), int(held["weekday"] or 1))
     month = month_named(held["name"]) if "name" in held else int(held["month"])
     return date(year, month or 0, int(held["day"] or 1))
+
+
+def far_year(word: str) -> int | None:
+    """The year that two digits are taken for, where it is far in the future, as it is for the birthdays of people who are old; else None.
+
+    Examples
+    --------
+    >>> far_year("02/21/61"), far_year("02/21/70"), far_year("02/21/2061")
+    (2061, None, None)
+    """
+    found = _matched(word)
+    short = found is not None and len(found["year"]) == 2
+    year = _full_year(found["year"]) if found is not None and short else 0
+    return year if year >= FAR else None
 
 
 def names_week(word: str) -> bool:
