@@ -115,8 +115,18 @@ def test_limits_and_strays_are_told_at_fit(merula, folder):
     rows = "".join(f"{value},{'ill' if k % 2 else 'well'}\n" for k, value in enumerate(lead))
     (folder / "lab.csv").write_text(f"lead,state\n{rows}")
     result = merula("fit", "lab.csv", "--target", "state", "--model", "naive", "-o", "lab.merula")
-    assert "column 'lead': '<0.5' and the like count as the limit that they name" in result.stderr
+    assert "column 'lead': '<0.5' and the like count as the limits that they name" in result.stderr
     assert "column 'lead' holds numbers and 'not measured', read as missing" in result.stderr
+
+
+def test_strays_among_days_and_years_far_in_the_future_are_told(merula, folder):
+    born = [f"{1 + k % 12:02d}/{1 + k % 28:02d}/{45 + k:02d}" for k in range(48)] + ["refused"] * 3
+    rows = "".join(f"{day},{'ill' if k % 2 else 'well'}\n" for k, day in enumerate(born))
+    (folder / "born.csv").write_text(f"born,state\n{rows}")
+    said = merula("fit", "born.csv", "--target", "state", "--model", "naive", "-o", "born.merula").stderr
+    assert "column 'born' holds dates and 'refused', read as missing; --kinds 'born=categorical' keeps all as words" in said  # fmt: skip
+    assert "column 'born' holds dates: '01/01/45' is taken for 2045: write years in full where that is wrong" in said
+    assert "'01/01/45' is taken for 2045" in " ".join(merula("look", "born.csv").stdout.split())
 
 
 def test_classes_of_yes_and_no_in_several_spellings_are_two(merula, folder):

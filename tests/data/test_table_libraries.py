@@ -298,7 +298,6 @@ UNREADABLE = {
     "pandas lists": lambda: pd.DataFrame({"größe": [[1], [2]]}),
     "pandas dicts": lambda: pd.DataFrame({"größe": [{"cm": 1}, None]}),
     "pandas complex": lambda: pd.DataFrame({"größe": [1j, 2j]}),
-    "pandas intervals": lambda: pd.DataFrame({"größe": pd.interval_range(0, 2)}),
     "pandas dates and durations": lambda: pd.DataFrame(
         {"größe": pd.Series([datetime(2020, 1, 1), timedelta(1)], dtype=object)}
     ),

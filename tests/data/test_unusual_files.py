@@ -40,6 +40,31 @@ def test_cells_parted_by_any_number_of_blanks(write):
     assert "cells are parted by blanks" in str(mr.look(path))
 
 
+@pytest.mark.parametrize("between", [" ", "\t"])
+def test_tables_that_r_writes_have_names_of_rows(write, between):
+    lines = [['"wing"', '"nest"'], ['"wren one"', "4.9", '"low \\"old\\" tree"'], ['"tit"', "6.1", '"high"']]
+    found, _ = read(write("\n".join(map(between.join, lines)) + "\n"))
+    assert list(found.values()) == [["wren one", "tit"], [4.9, 6.1], ['low "old" tree', "high"]]
+    assert list(found)[1:] == ["wing", "nest"]
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_quoted_names_between_blanks(write, quote):
+    names = " ".join(f"{quote}{name}{quote}" for name in ("bird", "body mass", "wing"))
+    found, _ = read(write(f"{names}\n{quote}house wren{quote} 11 4.9\ntit 18   6.1\n"))
+    assert found == {"bird": ["house wren", "tit"], "body mass": [11, 18], "wing": [4.9, 6.1]}
+
+
+def test_quoted_sentences_below_a_quoted_name_stay_one_column(write):
+    found, _ = read(write('"seen" "today"\n"a wren"\n"two tits"\n'))
+    assert len(found) == 1
+
+
+def test_codes_that_are_protected_from_excel_are_codes(write):
+    found = mr.look(write('town;PLZ\n' + "".join(f'{town};="{code}"\n' for town, code in [("Ulm", "89073"), ("Dresden", "01067")] * 6)))  # fmt: skip
+    assert "'01067', '89073'" in found.columns[1].why
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -18,7 +18,7 @@ from merula.classify.folds import Some, canonical_order, deal, like, some_of_eac
 from merula.core import Array, InputError
 from merula.core.logspace import log_sum_exp
 from merula.core.notes import silenced
-from merula.data.encode import Encoded, Target, encode_rows, encode_target
+from merula.data.encode import Encoded, Target, encode_rows, encode_target, in_parts
 from merula.data.schema import Schema
 from merula.data.table import FrameTable, label_indices, open_rows, open_table
 
@@ -112,7 +112,7 @@ def _scored_out_of_fold(model: Any, X: Any, target: Target, cv: Any) -> Iterator
         if len(np.unique(target.codes[learned.indices])) < 2 or not len(left_out.indices):
             continue
         other = like(model, target.classes[np.unique(target.codes[learned.indices])])
-        with silenced():  # what there is to know of the rows was said when the model was fitted
+        with silenced(), in_parts(X):  # what there is to know of the rows was said when the model was fitted
             other.fit(source.take(learned.indices), labels[learned.indices], learned.weights)
             some = other._encoded(source.take(left_out.indices))
         yield Scored.of(other.fitted_, some, Target(target.codes[left_out.indices], target.classes, left_out.weights))

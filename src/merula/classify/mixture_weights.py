@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from merula.classify.folds import canonical_order, deal, like, row_hashes, uncut
 from merula.core import Array
 from merula.core.notes import silenced
+from merula.data.encode import in_parts
 from merula.data.table import open_rows
 from merula.engines import Source, encoded
 
@@ -55,7 +56,7 @@ def out_of_fold(model: Any, source: Source, names: Sequence[str]) -> Unseen:
         if len(np.unique(target.codes[learned.indices])) < 2:
             continue
         learner = like(model, target.classes[np.unique(target.codes[learned.indices])]).set_params(weights=None)
-        with silenced():  # what there is to say of the rows was said of all of them
+        with silenced(), in_parts(source.table):  # what there is to say of the rows was said of all of them
             learner.fit(table.take(learned.indices), labels[learned.indices], learned.weights)
         own = np.isin(target.codes[asked], np.searchsorted(target.classes, learner.classes_))
         asked, weights = asked[own], left_out.weights[kept[left_out.indices]][own]

@@ -321,7 +321,6 @@ def test_tables_lack_no_column(service):
 @pytest.mark.parametrize(
     "cells",
     [
-        pa.RunEndEncodedArray.from_arrays([2], ["Dream"]),
         pa.array([["Dream"], ["Biscoe"]]),
         pa.array([[("Dream", 1)], []], pa.map_(pa.string(), pa.int8())),
         pa.array([b"Dream" + bytes(11)] * 2, pa.uuid()),

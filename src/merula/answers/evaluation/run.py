@@ -26,6 +26,7 @@ from merula.answers.evaluation.time_order import checked_times
 from merula.answers.evaluation.words import CLASS_FREQUENCIES
 from merula.core import Array, InputError, one_of
 from merula.core.checks import true_or_false
+from merula.data.encode import in_parts
 from merula.data.schema import Label
 from merula.data.table import label_indices, open_rows
 from merula.data.table.frame import FrameTable
@@ -142,7 +143,7 @@ def evaluate(
     )  # fmt: skip
     halves = _halves(evaluation, splits, random_state) if learning_curve else ()
     found = []
-    with progress_bar(len(models) * (len(splits) + len(halves)), progress) as advance:
+    with progress_bar(len(models) * (len(splits) + len(halves)), progress) as advance, in_parts(X):
         for name, one in models.items():
             ask = partial(_answers, one, name, data, advance)
             proba, parts = zip(*ask(splits), strict=True)

@@ -15,6 +15,7 @@ from merula.classify.pooled.pool import mean_loss
 from merula.classify.pooled.rows import FOLDS, Rows
 from merula.core import Array, InputError
 from merula.core.notes import silenced
+from merula.data.encode import in_parts
 from merula.data.table import open_rows
 from merula.data.table.frame import RowSource
 from merula.distributions import MultivariateGaussian
@@ -40,7 +41,7 @@ def best_joint(
     source, numbers = open_rows(X), [name for name, known in learned.level_sets.items() if known is None]
     together = COVARIANCES if dependent and len(numbers) > 1 else ()
     models = [NaiveBayesClassifier(distributions={"numeric": MultivariateGaussian(one)}, **options) for one in together]
-    with silenced():  # what there is to know of the rows is said of the pool
+    with silenced(), in_parts(X):  # what there is to know of the rows is said of the pool
         found = [one for model in (NaiveBayesClassifier(**options), *models) if (one := _tried(model, source, learned))]
     if not found:
         return None, None

@@ -19,7 +19,7 @@ from merula.classify.unlabelled.told import TriedWeight
 from merula.core import Array
 from merula.core.logspace import to_log_posterior
 from merula.core.notes import silenced
-from merula.data.encode import Encoded, encode_rows, encode_target
+from merula.data.encode import Encoded, encode_rows, encode_target, in_parts
 from merula.data.table import open_rows
 from merula.engines import Source, encoded
 
@@ -100,7 +100,7 @@ def _losses(
     rows = open_rows(getattr(source.table, "matrix", source.table))
     labels = target.classes[target.codes]
     other = like(model, target.classes[np.unique(target.codes[learned.indices])])
-    with silenced():  # what there is to know of the rows was said when the model was fitted
+    with silenced(), in_parts(source.table):  # what there is to know of the rows was said when the model was fitted
         train = other._source(rows.take(learned.indices), labels[learned.indices], learned.weights)
         start = other._learn(train).fitted_
         known = Learned(*encoded(train, start.plan.schema, other.n_jobs), unclassed.read_by(other, model))

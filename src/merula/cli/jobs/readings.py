@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from merula.cli.console import Console
-from merula.data.encode.kinds import DOUBTS, ORDERS, shown, where_impossible
+from merula.data.encode.kinds import DOUBTS, ORDERS, far_years, shown, where_impossible
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import Table
 from merula.data.units import same_unit
 from merula.data.words import as_numbers, clean, spelled_as_one, understand
 from merula.data.words.cleaning import is_gap
 from merula.data.words.numbers import is_limit
+from merula.data.words.times import is_impossible
 
 MOST_NAMED = 6
 FORMS = {"number": "numbers", "date": "dates", "time of day": "times of day", "duration": "durations", "boolean": "yes or no"}  # fmt: skip
@@ -31,24 +32,33 @@ def note_readings(schema: Schema, table: Table, console: Console) -> None:
         console.note(f"words are read {'; '.join(parts)} (merula look TABLE tells more)")
     _note_limits({name: table.codes(place)[1] for place, name in enumerate(schema.names) if schema[name] in read and table.kind(place)[0] == "categorical"}, console)  # fmt: skip
     for column in read:
-        strays = [word for word in column.reading.missing if not is_gap(word) and word not in table.hints.missing] if column.reading else []  # fmt: skip
-        if strays and column.reading and column.reading.form in ("number", "duration", "time of day"):
+        strays = _strays(column, table)
+        if strays and column.reading and column.reading.form in FORMS:
             console.note(f"column {column.name!r} holds {FORMS[column.reading.form]} and {shown(strays)}, read as missing; --kinds '{column.name}=categorical' keeps all as words", column.name)  # fmt: skip
         if column.reading and column.reading.form == "date":
-            _note_impossible(column, table, console)
+            _note_days(column, table, console)
         if column.reading and column.reading.ambiguous:
             option = {"number": "--decimal", "date": "--date-order"}[column.reading.form]
             console.note(f"column {column.name!r} is read as {FORMS[column.reading.form]} {_signs(column)}, though {DOUBTS[column.reading.form]} would fit as well; {option} says which")  # fmt: skip
 
 
-def _note_impossible(column: Column, table: Table, console: Console) -> None:
-    """A note of days that there are not, with the row of the first."""
+def _strays(column: Column, table: Table) -> list[str]:
+    """The words of a column that were taken for missing since most others are numbers or times; days that there are not have their own note."""
+    taken = column.reading.missing if column.reading and column.reading.form != "boolean" else ()
+    return [word for word in taken if not (is_gap(word) or word in table.hints.missing or is_impossible(word))]
+
+
+def _note_days(column: Column, table: Table, console: Console) -> None:
+    """A note of days that there are not, with the row of the first, and one of years of two digits that are far in the future."""
     position = table.names.index(column.name)
     if table.kind(position)[0] == "categorical" and column.reading is not None:
         codes, labels = table.codes(position)
         told = where_impossible(labels, column.reading, codes)
         if told:
             console.note(f"column {column.name!r} holds dates, read as missing where there is no such day{told}", column.name)  # fmt: skip
+        far = far_years([label for label in labels if isinstance(label, str)], column.reading)
+        if far:
+            console.note(f"column {column.name!r} holds dates: {far}", column.name)
 
 
 def _note_limits(words: Mapping[str, Any], console: Console) -> None:
@@ -58,7 +68,7 @@ def _note_limits(words: Mapping[str, Any], console: Console) -> None:
         examples = [limits[0] for limits in found.values()]
         named = ", ".join(map(repr, list(found)[:MOST_NAMED]))
         which = "column" if len(found) == 1 else "columns"
-        console.note(f"{which} {named}: {shown(examples)} and the like count as the limit that they name")
+        console.note(f"{which} {named}: {shown(examples)} and the like count as the limits that they name")
 
 
 def note_other_readings(schema: Schema, table: Table, console: Console) -> None:

@@ -19,6 +19,7 @@ from merula.data.encode.levels import UnseenLevelWarning, level_positions, unsee
 from merula.data.encode.reading import numbers_read, read_codes
 from merula.data.encode.target import SharedTarget, Target, checked_weights, encode_target
 from merula.data.encode.tokens import Tokens
+from merula.data.encode.whole import in_parts
 
 __all__ = [
     "WIDEST_RANGE",
@@ -39,6 +40,7 @@ __all__ = [
     "encode_rows",
     "encode_target",
     "find_columns",
+    "in_parts",
     "infer_schema",
     "is_counted",
     "level_positions",

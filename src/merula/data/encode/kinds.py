@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from merula.core import InputError, Note, Option, one_of
+from merula.data.encode.whole import telling
 from merula.data.schema import KINDS, Column, Label, Reading, Schema
 from merula.data.table import SparseTable, Table
 from merula.data.table.frame import UNREAD
@@ -21,7 +22,7 @@ from merula.data.words import ALWAYS_MISSING, Hints, as_labels, clean, time_unit
 from merula.data.words.cleaning import DASHES
 from merula.data.words.numbers import is_limit
 from merula.data.words.resemblance import resemblance
-from merula.data.words.times import are_compact, has_time, is_impossible
+from merula.data.words.times import are_compact, far_year, has_time, is_impossible
 from merula.show.numbers import several
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
@@ -64,8 +65,10 @@ def infer_schema(
 ) -> tuple[Schema, tuple[Note, ...]]:
     """The schema of a table, kinds from dtypes, overridden by `kinds` and `levels`; and what was guessed of it.
 
-    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given.
+    A column without any value says nothing, unless there is `more_to_come`: then its kind must be given. Rows that are a part of
+    those learned from are read as all of these are.
     """
+    table = telling(table)
     given = dict.fromkeys(table.names, kinds) if isinstance(kinds, str) else by_column(table, kinds or {}, "kinds")
     for name, kind in given.items():
         one_of(kind, KINDS, f"kinds[{name!r}]" if not isinstance(kinds, str) else "kinds")
@@ -345,6 +348,8 @@ def read_as(labels: Sequence[str], reading: Reading) -> str:
     what = f"holds {_called(reading)} ({shown(said)}), read as {'times' if timed else READ_AS[reading.form].format(reading)}"
     what += f", {ORDERS[reading.order]}" if reading.order in ORDERS else ""
     doubt = f", though {DOUBTS[reading.form]} would fit as well" if reading.ambiguous else ""
+    far = far_years(labels, reading)
+    doubt += f"; {far}" if far else ""
     limits = [
         label for label in labels if reading.form == "number" and clean(label) not in nothing and is_limit(clean(label))
     ]
@@ -354,6 +359,14 @@ def read_as(labels: Sequence[str], reading: Reading) -> str:
         else ""
     )
     return what + doubt + (f"; {shown(gaps)} {'is' if len(gaps) == 1 else 'are'} missing" if gaps else "")
+
+
+def far_years(labels: Sequence[str], reading: Reading) -> str:
+    """What two digits of a year are taken for, where that is far in the future."""
+    if reading.form != "date" or reading.order == "ymd":
+        return ""
+    far = next(((label, year) for label in labels if (year := far_year(clean(label))) is not None), None)
+    return "" if far is None else f"{far[0]!r} is taken for {far[1]}: write years in full where that is wrong"
 
 
 def _called(reading: Reading) -> str:

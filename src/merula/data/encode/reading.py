@@ -19,7 +19,7 @@ from merula.data.units import same_unit
 from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
 from merula.data.words.decision import time_kind
 from merula.data.words.numbers import PLAIN
-from merula.data.words.times import is_impossible
+from merula.data.words.times import is_impossible, names_month
 
 _one_way: ContextVar[bool] = ContextVar("whether words are read as the schema says and in no other way", default=False)
 
@@ -78,10 +78,19 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
 
 
 def _days_without_signs(values: NDArray[Any], column: Column) -> NDArray[Any]:
-    """Whole numbers such as 20190131 as the days that they are, where a column holds days."""
+    """Numbers such as 20190131 and 10.2019 as the days that they are, where a column holds days."""
     different, places = np.unique(values, return_inverse=True)
-    words = [f"{value:.0f}" if value == np.floor(value) else None if np.isnan(value) else repr(float(value)) for value in different]  # fmt: skip
-    return worded_numbers(words, column)[places]
+    return worded_numbers([None if np.isnan(value) else _as_written(float(value)) for value in different], column)[
+        places
+    ]
+
+
+def _as_written(value: float) -> str:
+    """A number as a day or a month was written that was taken for it."""
+    month = f"{value:.4f}"
+    return (
+        f"{value:.0f}" if value.is_integer() else month if names_month(month) and float(month) == value else repr(value)
+    )
 
 
 def _note_impossible(name: str, words: Sequence[str]) -> None:

@@ -90,6 +90,33 @@ def codes_of_labels(values: Iterable[Any]) -> Codes:
     return narrowest(np.array(found, dtype=np.int64), len(seen)), list(seen)[1:]
 
 
+def worded_alike(codes: NDArray[Any], labels: Sequence[Any]) -> Codes:
+    """The same column, numbers beside words written as words: 1 beside "x" is what "1" is, as in a file.
+
+    Examples
+    --------
+    >>> codes, labels = worded_alike(np.array([0, 1, 2, 3]), [7, "7", 2.5, "unknown"])
+    >>> codes.tolist(), labels
+    ([0, 0, 1, 2], ['7', '2.5', 'unknown'])
+    """
+    kinds = set(map(type, labels))
+    if str not in kinds or not kinds & {int, float}:
+        return codes, labels
+    return distinct_labels(codes, [written(label) if type(label) in (int, float) else label for label in labels])
+
+
+def written(number: float) -> str:
+    """A number as files have it: a whole one without a fraction.
+
+    Examples
+    --------
+    >>> written(3.0), written(0.1), written(12)
+    ('3', '0.1', '12')
+    """
+    whole = isinstance(number, int) or number.is_integer()
+    return str(int(number)) if whole else repr(number)
+
+
 def distinct_labels(codes: NDArray[Any], labels: Sequence[Any]) -> Codes:
     """The same column with every label once and none for missing: a dictionary may list an entry twice, or null."""
     if len(set(labels)) == len(labels) and None not in labels:

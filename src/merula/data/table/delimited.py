@@ -24,6 +24,7 @@ from merula.data.table.headers import (
     title_rows,
     without_empty,
 )
+from merula.data.table.months import with_months
 from merula.data.table.text_encoding import in_utf8
 from merula.data.table.thousands import with_thousands
 from merula.data.table.unit_rows import note_units, tells_units
@@ -119,11 +120,11 @@ def tidied(table: Any, layout: Layout, options: FileOptions) -> Any:
     table = _with_codes(table, layout, options) if codes else table
     table = cleaned(table, options, layout.decimal, trim=untidy)
     if layout.decimal == "." and options.decimal is None:
-        table = with_thousands(
-            table,
-            layout.separator == ";",
-            lambda names, some: _written(_beginning(layout) if some else layout, options, names),
-        )
+
+        def written(names: list[str], some: bool) -> Any:
+            return _written(_beginning(layout) if some else layout, options, names)
+
+        table = with_thousands(with_months(table, written), layout.separator == ";", written)
     return with_decimal(without_empty(table, layout.names.unnamed), layout.decimal)
 
 

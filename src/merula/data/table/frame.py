@@ -25,13 +25,16 @@ from merula.data.table.cell_values import (
     plain_label,
     time_numbers,
     widened,
+    worded_alike,
 )
 from merula.data.table.codes import arrow_codes, pandas_codes, polars_codes
+from merula.data.table.plain_columns import holds_times_of_day, plain_column
 from merula.data.words import Hints
 
 Rows = NDArray[np.int64]
 HINTS = b"merula"  # under which a table that was read from a file keeps what was said of its words
 FLOATS = ("double", "float")  # of pyarrow
+SUCH_AS = {"datetime64": "give days or times, such as 2024-12-31", "timedelta64": "give durations, such as 1h 30m"}
 UNREAD = "unread"  # the kind of a column of lists, records or bytes
 MANY_ROWS = 20_000  # from which on threads cost less than they save
 
@@ -58,15 +61,24 @@ class FrameTable:
 
     @cached_property
     def hints(self) -> Hints:
-        """What was said of the table's words when its file was read; nothing of other tables."""
-        said = (self.frame.to_native().schema.metadata or {}).get(HINTS) if self.library == "pyarrow" else None
+        """What was said of the table's words when its file was read; of other tables only which columns hold times of day."""
+        if self.library != "pyarrow":
+            return Hints(of_the_day=self._times_of_day())
+        said = (self.frame.to_native().schema.metadata or {}).get(HINTS)
         try:
             held: dict[str, Any] = json.loads(said) if said else {}
             listed: dict[str, Any] = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
             stand_ins = {name: tuple(words) for name, words in held.get("stand_ins", {}).items()}
-            return Hints(**{**held, **listed, "stand_ins": stand_ins})
+            times = (*listed.get("of_the_day", ()), *self._times_of_day())
+            return Hints(**{**held, **listed, "stand_ins": stand_ins, "of_the_day": times})
         except (ValueError, TypeError, AttributeError):  # what somebody else keeps under this name
-            return Hints()
+            return Hints(of_the_day=self._times_of_day())
+
+    def _times_of_day(self) -> tuple[str, ...]:
+        """The columns that the library holds as times of day."""
+        native = self.frame.to_native()
+        types = native.schema.types if self.library == "pyarrow" else list(getattr(native, "dtypes", ()))
+        return tuple(name for name, dtype in zip(self.names, types, strict=False) if holds_times_of_day(dtype))
 
     @cached_property
     def whole(self) -> NDArray[Any] | None:
@@ -92,8 +104,10 @@ class FrameTable:
     def _ask(self, position: int) -> Any:
         native = self.frame.to_native()
         if self.library == "pandas":
-            return native[self.names[position]] if self.named else native.iloc[:, position]
-        return native.column(position) if self.library == "pyarrow" else self.frame[:, position].to_native()
+            column = native[self.names[position]] if self.named else native.iloc[:, position]
+        else:
+            column = native.column(position) if self.library == "pyarrow" else self.frame[:, position].to_native()
+        return plain_column(column, self.library)
 
     def _series(self, position: int) -> Any:
         """One column as narwhals sees it; not asked of the frame, which would look through all its names."""
@@ -150,7 +164,10 @@ class FrameTable:
 
             if infer_dtype(self._native(position), skipna=True) == "string":
                 return "categorical", None
-        return object_kind(self._series(position).to_list(), self.names[position])
+        cells = self._series(position).to_list()
+        if any(isinstance(cell, dict | list | set | np.ndarray) for cell in cells):
+            return UNREAD, None
+        return object_kind(cells, self.names[position])
 
     def _holds_floats(self, position: int) -> bool:
         """Whether a column of pyarrow is plainly one of floats: nobody else needs to be asked about it."""
@@ -180,10 +197,9 @@ class FrameTable:
         if unit is not None:
             if series.null_count() == len(series) or (dtype.is_float() and np.isnan(series.to_numpy()).all()):
                 return np.full(len(series), np.nan)
-            raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype} where the model was fitted on {unit}", got=dtype)  # fmt: skip
-        self.kind(position)  # an error if it is nothing that merula reads
-        if dtype in (nw.List, nw.Array, nw.Struct):
-            raise self._unreadable(position)
+            raise InputError.at(f"column {self.names[position]!r}", f"holds {dtype} where the model was fitted on {unit}", got=dtype, remedy=SUCH_AS[unit.partition("[")[0]])  # fmt: skip
+        if self.kind(position)[0] == UNREAD:  # an error if it is nothing that merula reads
+            raise NotALabelError.at(f"column {self.names[position]!r}", f"holds {self._type(position)} where the model was fitted on numbers", remedy="give a number in every cell")  # fmt: skip
         if dtype.is_decimal():  # to the nearest float, which Arrow and polars miss where they divide
             series = series.cast(nw.String()).cast(nw.Float64())
         if dtype in (nw.Boolean, nw.Unknown, nw.Int128, nw.UInt128):
@@ -242,7 +258,8 @@ class FrameTable:
         except TypeError as error:  # not even a label
             object_kind(self._series(position).to_list(), self.names[position])
             raise self._unreadable(position) from error
-        return distinct_labels(codes, labels)
+        codes, labels = distinct_labels(codes, labels)
+        return (codes, labels) if self.has_categories(position) else worded_alike(codes, labels)
 
 
 def _resolution(dtype: Any) -> str:

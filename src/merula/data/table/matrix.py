@@ -22,6 +22,7 @@ from merula.data.table.cell_values import (
     plain_label,
     time_numbers,
     widened,
+    worded_alike,
 )
 from merula.data.words import NO_HINTS, Hints
 
@@ -82,7 +83,7 @@ class MatrixTable:
             return values.view(np.int8), [False, True]
         if values.dtype.kind in "Mm":  # as text that does not depend on the unit
             values = values.astype(f"{values.dtype.kind}8[us]")
-        return codes_of_labels(values) if values.dtype.kind in "OMmUS" else codes_of_numbers(values)
+        return worded_alike(*codes_of_labels(values)) if values.dtype.kind in "OMmUS" else codes_of_numbers(values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,14 +23,14 @@ def in_seconds(table: Any) -> Any:
     named = [field.name for field in table.schema if pa.types.is_time(field.type)]
     for index, kind in enumerate(table.schema.types):
         if pa.types.is_time(kind):
-            table = table.set_column(index, table.column_names[index], _seconds(table.column(index)))
+            table = table.set_column(index, table.column_names[index], in_whole_seconds(table.column(index)))
     if not named:
         return table
     held = table.schema.metadata or {}
     return table.replace_schema_metadata({**held, OF_THE_DAY: json.dumps(named, ensure_ascii=False).encode()})
 
 
-def _seconds(times: Any) -> Any:
+def in_whole_seconds(times: Any) -> Any:
     """Seconds since midnight as whole numbers, unless some have a fraction."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -12,7 +12,8 @@ from merula.data.table.headers import NUMBER
 
 BLANKS = re.compile(r"[ \t]+")
 SEPARATORS = ",;\t|"
-FEWEST_LINES = 4  # that tell
+FEWEST_LINES, FEWEST_QUOTED = 4, 3  # that tell, and where the header is quoted
+QUOTED_BETWEEN_BLANKS = re.compile(r""""[^"]*"(?:[ \t]+"[^"]*")+|'[^']*'(?:[ \t]+'[^']*')+""")
 SAMPLE = 2**16
 RULE = re.compile(r"[-=+|: ]*(?:-{3}|={3})[-=+|: ]*")  # a line that is drawn
 NEAR_HEADER = 6  # lines
@@ -31,6 +32,8 @@ def written_plainly(data: bytes) -> tuple[bytes, str | None]:
     (b'bird,wing\nwren,4.9\n', 'quoted by apostrophes')
     """
     way = unusual(data)
+    if way == "parted by blanks" and (quote := _quote_between_blanks(data)):
+        return _without_quotes(data.decode(), quote), way
     if way == "parted by blanks":
         lines = (BLANKS.sub("\t", line.strip(" \t\r")) for line in data.decode().split("\n"))
         return "\n".join(lines).encode(), way
@@ -65,11 +68,50 @@ def _without_apostrophes(text: str) -> bytes:
     return written.getvalue().encode()
 
 
+def _quote_between_blanks(data: bytes) -> str | None:
+    """The sign that quotes the names of a header that blanks part; None where they are not quoted."""
+    first = data[:SAMPLE].decode(errors="ignore").lstrip().partition("\n")[0]
+    return first[0] if QUOTED_BETWEEN_BLANKS.fullmatch(first.strip()) else None
+
+
+def _without_quotes(text: str, quote: str) -> bytes:
+    r"""The rows of a text whose quoted cells blanks part, with tabs between; where rows have names that the header does not tell, it gets a nameless one.
+
+    Examples
+    --------
+    >>> _without_quotes('"wing" "from"\n"wren" 4.9 "New York"\n"tit" 6.1 "Ulm"\n', '"')
+    b'\twing\tfrom\nwren\t4.9\tNew York\ntit\t6.1\tUlm\n'
+    """
+    rows = [_quoted_cells(line, quote) for line in text.splitlines() if line.strip()]
+    if len(rows[0]) + 1 == len(rows[1]):
+        rows[0] = ["", *rows[0]]
+    written = io.StringIO(newline="")
+    csv.writer(written, delimiter="\t", lineterminator="\n").writerows(rows)
+    return written.getvalue().encode()
+
+
+def _quoted_cells(line: str, quote: str) -> list[str]:
+    """The cells of a line that blanks part, unless they stand between quotes, which stand twice, or behind a backslash, within them."""
+    cells = re.findall(rf"{quote}(?:[^{quote}\\]|\\.|{quote}{quote})*{quote}|\S+", line)
+    return [re.sub(rf"(?:\\|{quote}){quote}", quote, cell[1:-1]) if len(cell) > 1 and cell[0] == quote else cell for cell in cells]  # fmt: skip
+
+
+def _quoted_and_parted_by_blanks(lines: Sequence[str]) -> bool:
+    """Whether names between quotes, with blanks between them, head rows of as many cells, or of one more: the names of rows, as R writes them."""
+    if len(lines) < FEWEST_QUOTED or not QUOTED_BETWEEN_BLANKS.fullmatch(lines[0].strip()):
+        return False
+    quote = lines[0].lstrip()[0]
+    names, *widths = (len(_quoted_cells(line, quote)) for line in lines)
+    return len(set(widths)) == 1 and (widths[0] == names + 1 or (widths[0] == names and "\t" not in lines[0]))
+
+
 def unusual(data: bytes) -> str | None:
     """What is unusual about how the cells of a file are written; None where nothing is, or it is in doubt."""
     sample = data[:SAMPLE].decode(errors="ignore")
     lines = [line for line in sample.splitlines() if line.strip()]
     lines = lines if len(data) <= SAMPLE else lines[:-1]
+    if lines and _quoted_and_parted_by_blanks(lines):
+        return "parted by blanks"
     if not lines or b'"' in data:
         return None
     if APOSTROPHES.fullmatch(lines[0]):

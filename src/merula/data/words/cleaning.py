@@ -28,9 +28,11 @@ def clean(word: str) -> str:
 
     Examples
     --------
-    >>> clean("\tYes\u200b "), clean("New\u00a0York"), clean("   ")
-    ('Yes', 'New York', '')
+    >>> clean("\tYes\u200b "), clean("New\u00a0York"), clean("   "), clean('="01067"')
+    ('Yes', 'New York', '', '01067')
     """
+    if word.startswith('="') and word.endswith('"') and len(word) > 2:  # so that Excel leaves it as it is
+        word = word[2:-1]
     if word.isprintable() and (word.isascii() or is_normalized("NFC", word)) and word.strip() == word:
         return word
     return normalize("NFC", word.translate(REMOVED).strip(JOINERS + " "))

@@ -12,6 +12,7 @@ from merula.data.words.cleaning import ALWAYS_MISSING, clean, is_gap, other_spel
 from merula.data.words.numbers import PADDED, PLAIN, NumberForm, number_form, numbers_in, parts_of
 from merula.data.words.times import (
     are_compact,
+    are_months,
     date_order,
     duration,
     instant,
@@ -113,7 +114,7 @@ def _strays(said: Sequence[str], words: Sequence[str], counts: Sequence[int], hi
 def _number(words: Sequence[str], hints: Hints, wanted: str | None) -> dict[str, Any] | None:
     if wanted == "datetime" or (not any(map(str.isdigit, words[0])) and parts_of(words[0]) is None):
         return None
-    if wanted is None and len(words) >= FEWEST_DATES and are_compact(words):
+    if wanted is None and len(words) >= FEWEST_DATES and (are_compact(words) or are_months(words)):
         return None
     if wanted is None and len(words) < FEWEST_NUMBERS and all(map(LIKE_NAMES.fullmatch, words)):
         return None
@@ -276,7 +277,10 @@ def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable
         if not isinstance(label, str):
             if numbers and label in numbers:
                 return None
-            return spelled.get(str(label), str(label)) if kinds == {str} and type(label) is int else label
+            if kinds != {str} or type(label) not in (int, float) or label != label // 1:
+                return label
+            word = str(int(label))  # whole numbers beside missing ones come as floats
+            return spelled.get(word, word)
         word = clean(label)
         if word in levels:
             return word

@@ -12,6 +12,7 @@ from merula.data.words.times import month_named
 FEWEST = 2  # different words
 RANGE = re.compile(r"[<>≤≥] ?\d+(?:[.,]\d+)?|\d+(?:[.,]\d+)? ?(?:-|–|to|bis|\.\.) ?\d+(?:[.,]\d+)?|\d+(?:[.,]\d+)?\+")
 TRUE_RANGE = re.compile(r"(\d+(?:[.,]\d+)?) ?(?:-|–|to|bis|\.\.) ?(\d+(?:[.,]\d+)?)")
+SEASON = re.compile(r"((?:1[89]|20|21)\d\d) ?/ ?(\d\d|\d{4})")
 PAIR = re.compile(r"\d+(?:[.,]\d+)? ?/ ?\d+(?:[.,]\d+)?")
 
 
@@ -29,7 +30,7 @@ def resemblance(words: Sequence[str]) -> tuple[str, str] | None:
         return None
     if all(map(RANGE.fullmatch, words)) and any(map(_rises, words)):
         return "ranges of numbers", "give a number for each"
-    if all(map(PAIR.fullmatch, words)):
+    if all(map(PAIR.fullmatch, words)) and not all(map(_is_season, words)):
         return "pairs of numbers", "divide them or make two columns of them"
     units = _units(words)
     if len(units) > 1:
@@ -41,6 +42,12 @@ def _rises(word: str) -> bool:
     """Whether a word is a range from a smaller number to a larger."""
     found = TRUE_RANGE.fullmatch(word)
     return found is not None and float(found[1].replace(",", ".")) < float(found[2].replace(",", "."))
+
+
+def _is_season(word: str) -> bool:
+    """Whether a word is two years, one after the other, as 2022/23 is: a season, or a year of business."""
+    found = SEASON.fullmatch(word)
+    return found is not None and (int(found[1]) + 1) % 10 ** len(found[2]) == int(found[2])
 
 
 def _units(words: Sequence[str]) -> list[str]:

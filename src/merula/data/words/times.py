@@ -68,6 +68,9 @@ DATES["without signs"] = re.compile(
 DATES["month alone"] = re.compile(
     r"(?P<year>(?:1[89]|20|21)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?P<day>)(?P<hour>)(?P<zone>)"
 )
+DATES["month before year"] = re.compile(
+    r"(?P<month>0?[1-9]|1[0-2])[-/.](?P<year>(?:1[89]|20|21)\d\d)(?P<day>)(?P<hour>)(?P<zone>)"
+)
 DATES["month named"] = (
     re.compile(  # Jan-18 as spreadsheets show it, with a blank only before a whole year: May 12 is a day
         r"(?P<name>[^\W\d]{3,12})(?:\.?(?:[ /-]*|,? +(?:de )?)(?=(?:1[89]|20|21)\d\d$)|(?:\.?-| ?['’])(?=\d\d$))(?P<year>\d+)(?P<day>)(?P<hour>)(?P<zone>)"
@@ -75,13 +78,17 @@ DATES["month named"] = (
 )
 DATES["week"] = re.compile(r"(?P<year>(?:19|20|21)\d\d)-?W(?P<week>[0-5]\d)(?:-(?P<weekday>[1-7]))?(?P<hour>)")
 CLOCK = re.compile(TIME)
+EAST_CLOCK = re.compile(  # minutes or a half of the day tell an hour from 5点, which are points
+    r"(?<![\d:])(?P<early>[上下]午|午[前後]|오[전후])? ?(?P<hour>\d{1,2}) ?[時时点點시] ?(?:(?P<half>半|반)|(?P<minute>[0-5]?\d) ?[分분](?: ?(?P<second>[0-5]?\d) ?[秒초])?|(?(early)|(?<=[時时시])))(?![\d间間간])"
+)
 LONG_CLOCK = re.compile(
     r"(?P<sign>-?)(?:(?P<days>\d+) *(?:days?|d),? *)?(?P<hours>\d+)(?::| ?h ?)(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?"
 )
 CAPITAL = re.compile(r"[^A-Za-z][DHMSW]$")
+DAY_OR_POINTS = ("일", "分", "분")  # behind a single number: the first of a month, marks of a test
 SPELLED = re.compile(  # the M of P3M are months, that of PT3M minutes
-    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<years>\d+) *(?:y|yrs?|years?|jahre?|ans?|años?),? *)?(?:(?P<months>\d+) *(?:mos?|mths?|months?|monate?|mois|mes(?:es)?),? *)?(?:(?P<weeks>\d+) *(?:w|wks?|weeks?|wochen?|semaines?|semanas?),? *)?(?:(?P<days>\d+) *(?:d|days?|tage?|jours?|días?),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?|std\.?|stunden?|heures?|horas?),? *)?"
-    r"(?:(?P<minutes>\d+) *(?:m|mins?|min\.|minuten?|minutes?|minutos?),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|sek\.?|sekunden?|seconds?|secondes?|segundos?))?",
+    r"(?P<sign>-?)(?!P[^T]*M)P?T?(?=\d)(?:(?P<years>\d+) *(?:y|yrs?|years?|jahre?|ans?|años?),? *)?(?:(?P<months>\d+) *(?:mos?|mths?|months?|monate?|mois|mes(?:es)?),? *)?(?:(?P<weeks>\d+) *(?:w|wks?|weeks?|wochen?|semaines?|semanas?),? *)?(?:(?P<days>\d+) *(?:d|days?|tage?|jours?|días?|天|日間|일),? *)?T?(?:(?P<hours>\d+) *(?:h|hrs?|hours?|std\.?|stunden?|heures?|horas?|个?小时|個?小時|時間|시간),? *)?"
+    r"(?:(?P<minutes>\d+) *(?:m|mins?|min\.|minuten?|minutes?|minutos?|分[钟鐘間]?|분),? *)?(?:(?P<seconds>\d+(?:\.\d+)?) *(?:s|secs?|sek\.?|sekunden?|seconds?|secondes?|segundos?|秒[钟鐘間]?|초))?",
     re.IGNORECASE,
 )
 MONTHS = (
@@ -100,8 +107,10 @@ MONTHS = (
 )
 YEAR = 365.25  # days, twelve months
 PLAUSIBLE = (1900, 2100)  # years of days that are written without signs
+FEWEST_MONTHS = 3  # different ones, before 1.2022 is no number
 FEWEST_POSSIBLE, BESIDE_EACH = 4, 10  # days that there are, beside one that is impossible, and beside each further one
 CENTURY = 69  # two digits of a year from here on are of the last century
+FAR = 2040  # a year that few tables know of
 MICROSECOND = timedelta(microseconds=1)
 EPOCH = date(1970, 1, 1)
 
@@ -137,6 +146,8 @@ def date_order(words: Sequence[str], stated: str | None = None, are_days: bool =
     ambiguous = len(fits) > 1 and not dotted and any(first != second for first, second, _ in pairs)
     if not pairs and any("name" in match.re.groupindex for match in found if match is not None):
         return ("", False) if all(instant(word, "") is not None for word in words) else None  # the name tells the month
+    if all(map(DATES["month before year"].fullmatch, words)):
+        return "", False
     order = "ymd" if not pairs else "dmy" if dotted and len(fits) > 1 else fits[0]
     return (order, ambiguous) if all(instant(word, order) is not None for word in words) else None
 
@@ -175,6 +186,18 @@ def are_years_apart(words: Sequence[str]) -> bool:
     """Whether words such as 2010-11 are seasons that span two years, not months: the second number is always the next year's."""
     found = [DATES["month alone"].fullmatch(word) for word in words]
     return all(match is not None and int(match["month"]) == (int(match["year"]) + 1) % 100 for match in found)
+
+
+def are_months(words: Sequence[str]) -> bool:
+    """Whether all words are months before their year, several ones, where figures with a point between could be numbers.
+
+    Examples
+    --------
+    >>> are_months(["01.2022", "2.2022", "12.2023"]), are_months(["1.2022", "1.1985", "1.2014"])
+    (True, False)
+    """
+    found = [DATES["month before year"].fullmatch(word) for word in words]
+    return None not in found and len({int(match["month"]) for match in found if match is not None}) >= FEWEST_MONTHS
 
 
 def are_compact(words: Sequence[str]) -> bool:
@@ -220,9 +243,28 @@ def _day_of(held: dict[str, str]) -> date:
     return date(year, month or 0, int(held["day"] or 1))
 
 
+def far_year(word: str) -> int | None:
+    """The year that two digits are taken for, where it is far in the future, as it is for the birthdays of people who are old; else None.
+
+    Examples
+    --------
+    >>> far_year("02/21/61"), far_year("02/21/70"), far_year("02/21/2061")
+    (2061, None, None)
+    """
+    found = _matched(word)
+    short = found is not None and len(found["year"]) == 2
+    year = _full_year(found["year"]) if found is not None and short else 0
+    return year if year >= FAR else None
+
+
 def names_week(word: str) -> bool:
     """Whether a word is a week as 2018-W03 is, which may be a day or just a name."""
     return DATES["week"].fullmatch(word) is not None
+
+
+def names_month(word: str) -> bool:
+    """Whether a word is a month before its year, as 03/2018 and 3.2018 are."""
+    return DATES["month before year"].fullmatch(word) is not None
 
 
 def has_time(word: str) -> bool:
@@ -242,10 +284,10 @@ def seconds_of_day(word: str) -> float | None:
 
     Examples
     --------
-    >>> seconds_of_day("14:30"), seconds_of_day("2:30 pm"), seconds_of_day("25:00")
-    (52200.0, 52200.0, None)
+    >>> seconds_of_day("14:30"), seconds_of_day("2:30 pm"), seconds_of_day("下午2点30分"), seconds_of_day("25:00")
+    (52200.0, 52200.0, 52200.0, None)
     """
-    found = CLOCK.fullmatch(word)
+    found = CLOCK.fullmatch(_with_colons(word))
     if found is None:
         return None
     whole = _of_day(found.groupdict())
@@ -266,8 +308,8 @@ def duration(word: str) -> int | None:
     if found is None:
         return None
     held = {name: float(count) for name, count in found.groupdict().items() if count and name != "sign"}
-    if not held or (len(held) == 1 and CAPITAL.search(word) and "P" not in word):  # 5 M are millions, PT5M are minutes
-        return None
+    if not held or (len(held) == 1 and (word.endswith(DAY_OR_POINTS) or (CAPITAL.search(word) and "P" not in word))):
+        return None  # 5 M are millions, PT5M are minutes
     days = YEAR * (held.pop("years", 0.0) + held.pop("months", 0.0) / 12) + held.pop("days", 0.0)
     try:
         length = timedelta(days=days, **held) // MICROSECOND
@@ -295,7 +337,22 @@ def month_named(word: str) -> int | None:
     return numbers.pop() if len(numbers) == 1 else None
 
 
+def _with_colons(word: str) -> str:
+    """The word with its hours and minutes as figures with a colon between, where it has them as in 14時30分 and 오후 2시 5분."""
+    if word.isascii():
+        return word
+
+    def colons(found: re.Match[str]) -> str:
+        held = found.groupdict()
+        minute = 30 if held["half"] else int(held["minute"] or 0)
+        second = f":{int(held['second']):02d}" if held["second"] else ""
+        return f" {held['early'] or ''}{held['hour']}:{minute:02d}{second}"
+
+    return EAST_CLOCK.sub(colons, word).strip()
+
+
 def _matched(word: str) -> re.Match[str] | None:
+    word = _with_colons(word)
     return next((found for pattern in DATES.values() if (found := pattern.fullmatch(word))), None)
 
 

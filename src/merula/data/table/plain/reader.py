@@ -15,6 +15,7 @@ from merula.data.table.delimited import Layout, layout_of, read_rows, tidied, wi
 from merula.data.table.file_options import FileOptions, with_decimal
 from merula.data.table.footers import TAIL
 from merula.data.table.header_again import header_cells
+from merula.data.table.months import may_hold_months
 from merula.data.table.plain.blocks import Rows, Scanned, scanned
 from merula.data.table.plain.columns import Meant, arrow_columns
 from merula.data.table.plain.scan import AS_NUMBERS, AS_WHOLE, AS_WORDS, SEEN_CODE, SEEN_FRACTION, SEEN_WHOLE, Wanted
@@ -84,7 +85,7 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
             tell_again(notes)
             meant = [_meant(words[k], decided.column(k)) for k in range(len(names))]
             table = pa.table(arrow_columns(found, wanted, meant), names)
-            odd = options.decimal is None and layout.decimal == "." and any(may_hold_thousands(column, layout.separator == ";") for column in table.columns)  # fmt: skip
+            odd = options.decimal is None and layout.decimal == "." and any(may_hold_thousands(column, layout.separator == ";") or may_hold_months(column) for column in table.columns)  # fmt: skip
             return None if odd else with_decimal(table, layout.decimal)
         kinds[wrong] = AS_WORDS
     return None

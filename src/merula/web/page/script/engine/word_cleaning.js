@@ -16,7 +16,8 @@ const ZEROS = Array.from("٠۰߀०০੦૦୦௦౦೦൦๐໐༠၀０", (ze
 
 // The word without blanks around it and characters that cannot be seen, its accents written in one way.
 export function cleanWord(word) {
-  return word.replace(UNSEEN_SIGNS, "").replace(BLANK_SIGNS, " ").replace(AT_ENDS, "").normalize("NFC");
+  const own = word.length > 2 && word.startsWith('="') && word.endsWith('"') ? word.slice(2, -1) : word; // so that Excel leaves it as it is
+  return own.replace(UNSEEN_SIGNS, "").replace(BLANK_SIGNS, " ").replace(AT_ENDS, "").normalize("NFC");
 }
 
 // The word as Python folds its case; `more` are signs that a browser does not fold so.

@@ -32,7 +32,7 @@ const CLOSE_UNITS = new Set(
     "% ‰ ° °c °f k K M g h m s l mn bn kg mg µg μg lb lbs oz mm cm dm km in ft yd mi nm µm μm ml cl dl hr hrs min mins " +
     "sec ms µs ns day days yr yrs year years kb mb gb tb kib mib gib kw mw gw kwh mwh wh kv mv ma hz khz mhz ghz pa kpa " +
     "hpa bar mbar psi kj cal kcal mph kph km/h m/s rpm bpm px pt pts dpi ha m² m2 m³ m3 km² km2 " +
-    "sqm sqft mmhg mg/dl mmol/l u/l iu ppm db kt kn y x hp bhp cc ccm mpg mah yo 岁 歳 万 万元 万円 亿 亿元 公斤 公里 平方米 平米 个 個 人 名 件 台 回 本 枚 명 개 건 °n °s °e °w"
+    "sqm sqft mmhg mg/dl mmol/l u/l iu ppm db kt kn y x hp bhp cc ccm mpg mah yo 分 点 점 분 岁 周岁 歳 才 세 살 度 米 厘米 毫米 克 千克 吨 升 毫升 斤 坪 次 天 개월 万 万元 万円 亿 亿元 公斤 公里 平方米 平米 个 個 人 名 件 台 回 本 枚 명 개 건 °n °s °e °w"
   ).split(" "),
 );
 const LONGEST_WORD = 400; // a longer one is no number that a person writes

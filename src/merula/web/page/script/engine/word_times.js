@@ -1,7 +1,7 @@
 // Days and durations as people write them, in microseconds.
 
 import { foldedWord } from "./word_cleaning.js";
-import { TIME_OF_DAY, microseconds, secondsIn } from "./word_clock.js";
+import { TIME_OF_DAY, microseconds, secondsIn, withColons } from "./word_clock.js";
 
 const NAME = "[\\p{L}\\p{Nl}\\p{No}_]";
 const WEEKDAY = `(?:${NAME}{2,10}\\.?,? +)?`;
@@ -35,6 +35,7 @@ const DATE_PATTERNS = [
   `${WEEKDAY}(?<name>${NAME}{3,12}) +(?<day>\\d{1,2}) +${TIME_OF_DAY}${TIME_ZONE} +(?<year>\\d{4})`, // as Unix writes it
   "(?<year>\\d{4})(?<month>\\d\\d)(?<day>\\d\\d)(?:T(?<hour>\\d\\d)(?<minute>\\d\\d)(?<second>\\d\\d)?(?<zone>Z|[-+]\\d{4})?)?",
   "(?<year>(?:1[89]|20|21)\\d\\d)[-/](?<month>0[1-9]|1[0-2])", // a month alone
+  "(?<ahead>)(?<month>0?[1-9]|1[0-2])[-/.](?<year>(?:1[89]|20|21)\\d\\d)", // a month before its year
   // Jan-18 as spreadsheets show it, with a blank only before a whole year: May 12 is a day
   `(?<name>${NAME}{3,12})(?:\\.?(?:[ /-]*|,? +(?:de )?)(?=(?:1[89]|20|21)\\d\\d$)|(?:\\.?-| ?['’])(?=\\d\\d$))(?<year>\\d+)`,
   "(?<year>(?:19|20|21)\\d\\d)-?W(?<week>[0-5]\\d)(?:-(?<weekday>[1-7]))?",
@@ -42,11 +43,12 @@ const DATE_PATTERNS = [
 const SHORT_DATE = /^(?<year>\d{4})(?:-(?<month>\d\d)(?:-(?<day>\d\d)T(?<hour>\d\d))?)?$/u; // as NumPy takes it
 const LONG_CLOCK = /^(?<sign>-?)(?:(?<days>\d+) *(?:days?|d),? *)?(?<hours>\d+)(?::| ?h ?)(?<minutes>[0-5]\d)(?::(?<seconds>[0-5]\d(?:\.\d+)?))?(?: *(?:[Hh](?:rs?|ours?)?|[Ss]td\.?))?$/u;
 const CAPITAL_UNIT = /[^A-Za-z][DHMSW]$/u;
+const DAY_OR_POINTS = /[일分분]$/u; // behind a single number: the first of a month, marks of a test
 const SPELLED_LENGTH = new RegExp(
   "^(?<sign>-?)(?!P[^T]*M)P?T?(?=\\d)" +
     "(?:(?<years>\\d+) *(?:y|yrs?|years?|jahre?|ans?|años?),? *)?(?:(?<months>\\d+) *(?:mos?|mths?|months?|monate?|mois|mes(?:es)?),? *)?(?:(?<weeks>\\d+) *(?:w|wks?|weeks?|wochen?|semaines?|semanas?),? *)?" +
-    "(?:(?<days>\\d+) *(?:d|days?|tage?|jours?|días?),? *)?T?(?:(?<hours>\\d+) *(?:h|hrs?|hours?|std\\.?|stunden?|heures?|horas?),? *)?" +
-    "(?:(?<minutes>\\d+) *(?:m|mins?|min\\.|minuten?|minutes?|minutos?),? *)?(?:(?<seconds>\\d+(?:\\.\\d+)?) *(?:s|secs?|sek\\.?|sekunden?|seconds?|secondes?|segundos?))?$",
+    "(?:(?<days>\\d+) *(?:d|days?|tage?|jours?|días?|天|日間|일),? *)?T?(?:(?<hours>\\d+) *(?:h|hrs?|hours?|std\\.?|stunden?|heures?|horas?|个?小时|個?小時|時間|시간),? *)?" +
+    "(?:(?<minutes>\\d+) *(?:m|mins?|min\\.|minuten?|minutes?|minutos?|分[钟鐘間]?|분),? *)?(?:(?<seconds>\\d+(?:\\.\\d+)?) *(?:s|secs?|sek\\.?|sekunden?|seconds?|secondes?|segundos?|秒[钟鐘間]?|초))?$",
   "iu",
 );
 const YEAR_SECONDS = 365.25 * 86400;
@@ -69,8 +71,9 @@ const MONTHS = [
 const CENTURY = 69; // two digits of a year from here on are of the last century
 
 function matchedDate(word) {
+  const plain = withColons(word);
   for (const pattern of DATE_PATTERNS) {
-    const found = pattern.exec(word);
+    const found = pattern.exec(plain);
     if (found) return { ...found.groups };
   }
   return null;
@@ -80,7 +83,7 @@ function matchedDate(word) {
 export function dateOrder(word) {
   const found = matchedDate(word);
   if (found === null || areYearsApart(found)) return null;
-  if (found.first === undefined) return timeOf(word, "ymd") === null ? null : found.name === undefined ? "ymd" : "";
+  if (found.first === undefined) return timeOf(word, "ymd") === null ? null : found.name === undefined && found.ahead === undefined ? "ymd" : "";
   const pair = [Number(found.first), Number(found.other)];
   const fits = ["mdy", "dmy"].filter((order) => isDay(order === "dmy" ? pair : [pair[1], pair[0]]));
   if (fits.length === 0) return null;
@@ -89,8 +92,8 @@ export function dateOrder(word) {
 }
 
 // Whether a word such as 2010-11 is a season that spans two years, not a month.
-function areYearsApart({ year, month, day, name, first }) {
-  if (day !== undefined || name !== undefined || first !== undefined) return false;
+function areYearsApart({ year, month, day, name, first, ahead }) {
+  if ([day, name, first, ahead].some((part) => part !== undefined)) return false;
   return Number(month) === (Number(year) + 1) % 100;
 }
 
@@ -175,8 +178,8 @@ export function lengthOf(word) {
   const found = LONG_CLOCK.exec(word) ?? SPELLED_LENGTH.exec(word);
   if (!found) return null;
   const held = Object.entries(found.groups).filter(([name, count]) => count && name !== "sign");
-  const millions = held.length === 1 && CAPITAL_UNIT.test(word) && !word.includes("P"); // 5 M are, PT5M are minutes
-  if (held.length === 0 || millions) return null;
+  const other = DAY_OR_POINTS.test(word) || (CAPITAL_UNIT.test(word) && !word.includes("P")); // 5 M are millions, PT5M are minutes
+  if (held.length === 0 || (held.length === 1 && other)) return null;
   const length = held.reduce((sum, [name, count]) => sum + Number(count) * SECONDS_IN[name], 0);
   if (length > LONGEST_LENGTH) return null;
   return (found.groups.sign ? -1 : 1) * Math.round(length * 1e6);
