@@ -167,6 +167,24 @@ def test_counts_are_counted_alike_from_a_schema_file_counts_and_models(tmp_path)
         np.testing.assert_array_equal(again.model().predict_proba(rows_of(tables[0])), expected.model().predict_proba(rows_of(tables[0])))  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:column 'inhabitants' holds numbers")
+@pytest.mark.parametrize("said", ["schema", "file", "counts", "model"])
+def test_points_between_thousands_are_read_alike_in_a_part_that_leaves_them_in_doubt(tmp_path, said):
+    """Where every cell is such as 12.345, a file by itself is of fractions: the schema knows better."""
+    small, large = [12_345, 7_890, 45_678, 10_203], [1_234_567, 998, 2_345_678]
+
+    def written(name, inhabitants):
+        lines = [f"{count:,}".replace(",", ".") + f";{'yes' if k % 2 else 'no'}" for k, count in enumerate(inhabitants)]
+        (tmp_path / name).write_text("\n".join(["inhabitants;harbour", *lines]) + "\n")
+        return tmp_path / name
+
+    whole = mr.count(written("all.csv", small + large), target="harbour")
+    whole.schema.save(tmp_path / "schema.json")
+    like = {"schema": whole.schema, "file": tmp_path / "schema.json", "counts": whole, "model": whole.model()}[said]
+    part = mr.count(written("small.csv", small), target="harbour", like=like)
+    np.testing.assert_allclose(part.collected.blocks[0].mean.ravel(), [(12_345 + 45_678) / 2, (7_890 + 10_203) / 2])
+
+
 def test_a_file_of_rows_is_counted_as_the_table_in_it(tmp_path):
     table = hospital(60, 4)
     table.to_csv(tmp_path / "rows.csv", index=False)

@@ -334,7 +334,9 @@ def test_new_cells_that_are_no_labels_are_bad_input_that_names_the_column(cells)
 @pytest.mark.parametrize("cells", [pl.Series([[1, 2]] * 2, dtype=pl.Array(pl.Int64, 2)), pl.Series([[1.5], [2.5]])], ids=["array", "list"])  # fmt: skip
 def test_new_cells_that_are_no_numbers_are_bad_input_that_names_the_column(cells):
     model = mr.NaiveBayesClassifier().fit(pl.DataFrame({"wing": [4.5, 6.25]}), ["wren", "tit"])
-    with pytest.raises(mr.InputError, match="column 'wing' holds .*, which merula cannot read; convert it"):
+    with pytest.raises(
+        mr.InputError, match="column 'wing' holds .* where the model was fitted on numbers; give a number in every cell"
+    ):
         model.predict(pl.DataFrame({"wing": cells}))
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.kept_statistics import statistics_fit
+from merula.classify.large_tables import words_of
 from merula.classify.merging import is_auto, refuse_learned_cuts, refuse_other_options
 from merula.classify.plan import Block, Plan
 from merula.core import InputError, InPython, Option, one_of, warn_of
@@ -250,9 +251,8 @@ class Like:
 
     @property
     def words(self) -> list[str]:
-        """The columns that hold words, whatever they look like."""
-        columns = self.schema.columns if self.schema is not None else ()
-        return [c.name for c in columns if c.kind == "text" or any(isinstance(level, str) for level in c.levels or ())]
+        """The columns that a file is to be read as words, whatever they look like."""
+        return [] if self.schema is None else words_of(self.schema)
 
 
 def read_like(like: Any) -> Like:

@@ -40,6 +40,12 @@ class Dependence:
         ascending = all(len(f.discrete) == 3 + depth for depth, part in enumerate(self.deeper) for f in part.families)
         return self.pairs.fits(classes) and self.pairs.missing_is_label and deep and ascending
 
+    def is_second(self, begun: Dependence, classes: int) -> bool:
+        """True when it is what a second pass, `begun` for larger families alone, may have counted."""
+        alike = [part.families for part in self.deeper] == [part.families for part in begun.deeper]
+        sound = self.pairs.fits(classes) and all(part.fits(classes) for part in self.deeper)
+        return alike and not self.columns and sound
+
     @classmethod
     def zero(
         cls, columns: Sequence[str], classes: int, /, chosen: Parents | None = None, only_deeper: bool = False

@@ -162,6 +162,12 @@ class MixedPairs:
         labels = {**self.deeper.labels, **{part.word: part.labels for part in self.beside_words}}
         return sound and self._knows(self.deeper.labels) and self._knows(labels)
 
+    def is_second(self, begun: MixedPairs, classes: int) -> bool:
+        """True when it is what a second pass, `begun` for larger families alone, may have counted."""
+        told, expected = ((one.columns, one.numeric, one.deeper.families, [(part.word, part.moments.columns) for part in one.beside_words]) for one in (self, begun))  # fmt: skip
+        parts: tuple[Any, ...] = (self.numbers, *self.beside_words, self.deeper)
+        return told == expected and self.words.is_second(begun.words, classes) and all(part.fits(classes) for part in parts)  # fmt: skip
+
     def _knows(self, labels: Mapping[str, Sequence[Any]]) -> bool:
         """Whether these labels are among those that the pairs of words have met."""
         pairs = self.words.pairs

@@ -95,3 +95,21 @@ def test_queries_however_they_begin(query):
     connection.register("t", rows)
     posterior, _ = answered(connection, model.to_sql("duckdb", table=query, keys=[]), model)
     np.testing.assert_allclose(posterior, model.predict_proba(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("unseen", ["missing", "smooth", "error"])
+@pytest.mark.parametrize("missing", ["marginalise", "level"])
+@pytest.mark.parametrize("kind", [mr.NaiveBayesClassifier, mr.AODEClassifier, mr.TANClassifier])
+@pytest.mark.parametrize("rare", [0, 80])
+def test_a_column_of_pooled_levels_takes_any_word_for_other(kind, missing, unseen, rare):
+    towns = ["Ulm", "Linz", "(other)", "Ulm", None, "Linz", "(other)", "Ulm", *(f"Ort {k}" for k in range(rare))]
+    rows = pd.DataFrame({"town": towns, "work": (["cook", "smith"] * len(towns))[: len(towns)]})
+    model = kind(missing=missing, unseen=unseen).fit(rows, (["ill", "well", "well"] * len(towns))[: len(towns)])
+    new = pd.DataFrame({"town": ["Ulm", "Graz", " Graz\t", "(other)", "yes", None], "work": "cook"})
+    connection = duckdb.connect()
+    connection.register("people", new.assign(id=range(len(new))))
+    found = connection.sql(model.to_sql("duckdb", table="people", keys=["id"])).df().sort_values("id")
+    assert found["problem"].isna().all()
+    posterior = found[[f"P({label})" for label in model.classes_]].to_numpy()
+    np.testing.assert_allclose(posterior, model.predict_proba(new), atol=1e-12)
+    np.testing.assert_allclose(posterior[[1, 2, 4]], posterior[[3, 3, 3]], atol=1e-12)

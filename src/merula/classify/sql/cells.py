@@ -9,7 +9,7 @@ from typing import Any
 from merula.classify.sql.script import Script
 from merula.core import InputError
 from merula.data.intervals import interval_labels
-from merula.data.schema import BOOLEANS, FIGURES, Column, Label, Schema
+from merula.data.schema import BOOLEANS, FIGURES, OTHER, Column, Label, Schema
 from merula.data.table.cell_values import times_longer
 from merula.data.words import ALWAYS_MISSING, as_labels, clean
 from merula.data.words.numbers import PLAIN
@@ -169,7 +169,7 @@ class Cells:
         place = {level: k for k, level in enumerate(known)} | {None: len(known)}
         places = [(text(level, self.dialect), k) for k, level in enumerate(known)]
         places += [(text(one, self.dialect), place[found]) for one, found in read.items() if found in place]
-        return self._placed(column.name, value, places, len(known))
+        return self._placed(column.name, value, places, len(known), place.get(OTHER))
 
     def _cleaned(self, cell: Expression) -> Expression:
         """A word with the common blanks as spaces, and without the common signs that cannot be seen."""
@@ -182,20 +182,20 @@ class Cells:
             cell = exp.Anonymous(this="REPLACE", expressions=parts)
         return cell
 
-    def _placed(self, name: str, value: Expression, places: list[tuple[Expression, int]], count: int) -> Expression:
-        """Which place a value has: told case by case, or joined from a small table where there are many."""
-        lost = is_null(value), whole(count)
+    def _placed(self, name: str, value: Expression, places: list[tuple[Expression, int]], count: int, other: int | None = None) -> Expression:  # fmt: skip
+        """Which place a value has, `other` one that is not listed: told case by case, or joined from a small table where there are many."""
+        lost, never = (is_null(value), whole(count)), whole(count + 1 if other is None else other)
         if len(places) <= MOST_CASES:
-            found = matched(value, [(one, whole(k)) for one, k in places], whole(count + 1))
+            found = matched(value, [(one, whole(k)) for one, k in places], never)
             return when([lost], found)
         alias = f"{self.script.prefix}levels {len(self.script.joins)}"
-        own, other = f"{alias} level", f"{alias} place"
+        own, standing = f"{alias} level", f"{alias} place"
         rows = [[one, whole(k)] for one, k in places]
         if value.name not in self.script.lines:
             value = self.script.let(("cell", name), lambda: value)
-        self.script.join(alias, value, own, lambda _: [(alias, small_table([own, other], rows, self.dialect))])
+        self.script.join(alias, value, own, lambda _: [(alias, small_table([own, standing], rows, self.dialect))])
         exp = sqlglot().exp
-        return when([lost], exp.Coalesce(this=named(other, alias), expressions=[whole(count + 1)]))
+        return when([lost], exp.Coalesce(this=named(standing, alias), expressions=[never]))
 
 
 def _spellings(column: Column) -> list[str]:

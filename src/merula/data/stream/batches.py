@@ -10,6 +10,7 @@ from typing import Any
 
 from merula.core import InputError
 from merula.data.stream.pieces import Piece, check_distinct, check_names, first_rows, slices
+from merula.data.table.views import without_views
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +91,12 @@ def as_arrow(batch: Any) -> Any:
     import pyarrow as pa
 
     if isinstance(batch, pa.Table):
-        return batch
+        return without_views(batch)
     if isinstance(batch, pa.RecordBatch):
-        return pa.Table.from_batches([batch])
+        return without_views(pa.Table.from_batches([batch]))
     if hasattr(batch, "reset_index"):  # the index of pandas is no column
         batch = batch.reset_index(drop=True)
     try:
-        return nw.from_native(batch, eager_only=True).to_arrow()
+        return without_views(nw.from_native(batch, eager_only=True).to_arrow())
     except TypeError:
         raise TypeError(f"a batch is a {type(batch).__name__}, expected a table of pyarrow, pandas or polars") from None

@@ -23,6 +23,7 @@ from merula.data.stream.pieces import (
 from merula.data.table.declared_sizes import is_text, parquet_size, refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.times_of_day import in_seconds
+from merula.data.table.views import without_views
 
 DAMAGED = "cannot be read: it is cut short or damaged ({})"
 
@@ -93,7 +94,7 @@ class _Group:
             )
             for batch in batches:
                 batch.validate(full=True)
-                yield in_seconds(pa.Table.from_batches([batch]))
+                yield in_seconds(without_views(pa.Table.from_batches([batch])))
 
 
 def _footer(path: str) -> Any:
@@ -187,7 +188,7 @@ class _Batch:
         with _damage_told(self.path), _opened(self.path) as file:
             batch = file.get_batch(self.number).select(list(columns))
             batch.validate(full=True)
-            yield from slices(in_seconds(pa.Table.from_batches([batch])))
+            yield from slices(in_seconds(without_views(pa.Table.from_batches([batch]))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +206,7 @@ class Fragments:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return in_seconds(self.dataset.head(first_rows(len(self.names))))
+        return in_seconds(without_views(self.dataset.head(first_rows(len(self.names)))))
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -234,7 +235,7 @@ class _Fragment:
             self.schema, columns=list(columns), batch_size=rows_at_once(len(columns)), use_threads=False
         ):
             if batch.num_rows:
-                yield in_seconds(pa.Table.from_batches([batch]))
+                yield in_seconds(without_views(pa.Table.from_batches([batch])))
 
 
 def _written_out(table: Any, texts: Sequence[str]) -> Any:

@@ -29,6 +29,7 @@ from merula.data.table.cell_values import (
 )
 from merula.data.table.codes import arrow_codes, pandas_codes, polars_codes
 from merula.data.table.plain_columns import holds_times_of_day, plain_column
+from merula.data.table.views import without_views
 from merula.data.words import Hints
 
 Rows = NDArray[np.int64]
@@ -294,7 +295,7 @@ def open_frame(source: Any) -> FrameTable:
         raise TypeError(
             "Feature names are only supported if all input features have string names, but some of these column names are not strings; rename them (X.columns = X.columns.astype(str))"
         )
-    frame = nw.from_native(source, eager_only=True)
+    frame = nw.from_native(without_views(source), eager_only=True)
     names = tuple(raw_names) if all(words) else tuple(f"x{position}" for position in range(len(raw_names)))
     checked_shape(frame)
     return FrameTable(frame, str(frame.implementation.name).lower(), bool(words) and all(words), names)
@@ -336,7 +337,11 @@ def open_rows(X: Any) -> RowSource:
         matrix = X.tocsr()
         return RowSource(matrix.shape[0], lambda rows: matrix[rows])
     try:
-        frame = X.frame if isinstance(X, FrameTable) else nw.from_native(X, allow_series=True, pass_through=True)
+        frame = (
+            X.frame
+            if isinstance(X, FrameTable)
+            else nw.from_native(without_views(X), allow_series=True, pass_through=True)
+        )
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"a column name stands more than once ({' '.join(str(error).split())})", remedy="give every column its own") from None  # fmt: skip
     if isinstance(frame, nw.LazyFrame):

@@ -33,6 +33,7 @@ from merula.data.table.plain import read_if_plain
 from merula.data.table.stand_ins import with_stand_ins
 from merula.data.table.text_encoding import in_utf8, is_marked
 from merula.data.table.times_of_day import in_seconds
+from merula.data.table.views import without_views
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
@@ -386,7 +387,7 @@ def _checked(table: Any) -> Any:
     """The table, unless it has no rows, each column under a name of its own; times of day as seconds since midnight."""
     refuse_columns(table.num_columns)
     refuse_rows(table)
-    table = without_nested(table)
+    table = without_nested(without_views(table))
     if len(set(table.column_names)) < table.num_columns or "" in table.column_names:
         found = column_names(table.column_names)
         table = without_empty(table.rename_columns(found.names), found.unnamed)

@@ -138,10 +138,14 @@ def _fits(part: Collected, wanted: Sequence[Wanted]) -> bool:
     told: list[tuple[Wanted, Any]] = [
         (one, block) for one, block in zip(wanted, part.blocks, strict=True) if hasattr(block, "fits")
     ]
-    return part.class_counts.fits(count) and all(
-        tuple(block.columns) == tuple(one.columns) and getattr(block, "is_sound", block.fits)(count)
-        for one, block in told
-    )
+    return part.class_counts.fits(count) and all(_is_of(one, block, count) for one, block in told)
+
+
+def _is_of(one: Wanted, block: Any, classes: int) -> bool:
+    """Whether a statistic is one that is wanted; a second pass counts larger families alone."""
+    if one.options.get("only_deeper"):
+        return bool(block.is_second(one.zero(classes), classes))
+    return tuple(block.columns) == tuple(one.columns) and bool(getattr(block, "is_sound", block.fits)(classes))
 
 
 def _collected(state: dict[str, Any], wanted: Sequence[Wanted]) -> Collected:
