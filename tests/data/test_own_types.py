@@ -20,6 +20,7 @@ HOURS = (6 + 2 * (TIRED == "wach") + CHANCE.integers(0, 5, ROWS)).tolist()
 MONTHS = pd.Series(pd.period_range("2022-01", periods=ROWS, freq="M"))
 WORDS = [str(hour) if row % 3 else hour for row, hour in enumerate(HOURS)]
 CLOCK = [dt.time(hour, 30) for hour in HOURS]
+DAYS = [dt.date(2020, 1, 1 + row % 28) for row in range(ROWS)]
 quiet = pytest.mark.filterwarnings("ignore::merula.GuessedKindWarning")
 
 
@@ -36,6 +37,7 @@ PAIRS = {
     "times of day, pyarrow": (pa.table({"schlaf": pa.array(CLOCK)}), pa.table({"schlaf": [h * 3600 + 1800 for h in HOURS]})),
     "times of day, pyarrow in pandas": (frame(pd.array(CLOCK, dtype=pd.ArrowDtype(pa.time64("us")))), frame([h * 3600 + 1800 for h in HOURS])),
     "runs": (pa.table({"schlaf": pa.RunEndEncodedArray.from_arrays([10, ROWS], ["kurz", "lang"])}), pa.table({"schlaf": ["kurz"] * 10 + ["lang"] * (ROWS - 10)})),
+    "days in milliseconds": (pa.table({"geboren": pa.array(DAYS, pa.date64())}), pa.table({"geboren": pa.array(DAYS, pa.date32())})),
     "wide whole numbers": (pl.DataFrame({"schlaf": pl.Series(HOURS, dtype=pl.Int128)}), pl.DataFrame({"schlaf": HOURS})),
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ def plain_column(column: Any, library: str) -> Any:
     """The column itself, or one of plain numbers, instants or words that says the same.
 
     Periods are the instants at which they begin, as months are in files; intervals are words; what is sparse or told by the
-    lengths of its runs is written out; times of day are seconds since midnight; whole numbers of 128 bits are floats.
+    lengths of its runs is written out; times of day are seconds since midnight; days told in milliseconds are days; whole numbers of 128 bits are floats.
 
     Examples
     --------
@@ -70,4 +70,6 @@ def _of_arrow(column: Any) -> Any:
 
     if pa.types.is_run_end_encoded(column.type):
         return pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], column.type.value_type)
+    if pa.types.is_date64(column.type):
+        return column.cast(pa.date32())
     return in_whole_seconds(column) if holds_times_of_day(column.type) else column
