@@ -98,7 +98,7 @@ def answered_table(body, media):
     if media == ARROW:
         return pa.ipc.open_stream(body).read_all().to_pandas()
     if media == CSV:
-        return pd.read_csv(io.BytesIO(body), float_precision="round_trip")  # else pandas 2 reads some digits otherwise
+        return pd.read_csv(io.BytesIO(body))
     return pd.DataFrame([json.loads(line) for line in body.splitlines()])
 
 
