@@ -173,17 +173,32 @@ def test_complex_numbers_in_a_data_frame(learn, patients, method, column):
     learn(ValueError, "'größe'", frame.assign(größe=column), method=method)
 
 
+COLLECTIONS = pytest.mark.parametrize("cell", [[1, 2], {"rot": 1}, {3}], ids=str)
+
+
 @pytest.mark.one_of_each
-@LEARNING
-@pytest.mark.parametrize("cell", [[1, 2], {"rot": 1}, {3}], ids=str)
-def test_cells_that_are_collections(learn, patients, method, cell):
-    frame, _ = patients
-    learn(
-        (TypeError, ValueError),
-        "'色泽'.*string or a number",
-        frame.assign(色泽=pd.Series([cell] * 90, dtype=object)),
-        method=method,
-    )
+@COLLECTIONS
+def test_columns_of_collections_are_left_out_with_a_note(classifier, patients, cell):
+    frame, y = patients
+    odd = frame.assign(色泽=pd.Series([cell] * 90, dtype=object))
+    with pytest.warns(
+        UserWarning, match="column '色泽' holds lists, records or bytes, which no model reads: it is left"
+    ):
+        model = clone(classifier).fit(odd, y)
+    without = frame.drop(columns="色泽")
+    np.testing.assert_array_equal(model.predict_proba(odd), clone(classifier).fit(without, y).predict_proba(without))
+
+
+@pytest.mark.one_of_each
+@COLLECTIONS
+def test_collections_where_words_were_learned_are_refused(fitted, unharmed, patients, cell):
+    frame, y = patients
+    odd = frame.assign(色泽=pd.Series([cell] * 90, dtype=object))
+    for method in ("partial_fit", "predict_proba"):
+        if hasattr(fitted, method):
+            with pytest.raises((TypeError, ValueError), match="column '色泽' holds"):
+                getattr(fitted, method)(odd, *[y] * (method == "partial_fit"))
+    unharmed(fitted)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
