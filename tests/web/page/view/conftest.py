@@ -101,11 +101,17 @@ def _strict(_):
     return mr.NaiveBayesClassifier(unseen="error").fit(table, rng.choice(["ill", "healthy"], 120)), {"name": "Strict"}
 
 
+def _alike(_):
+    rng = np.random.default_rng(17)
+    table = pd.DataFrame({"country": ["Antarctica"] * 80, "wing": rng.normal(size=80)})
+    return mr.AutoBayesClassifier(1).fit(table, np.where(table["wing"] > 0, "wren", "tit")), {"name": "Alike"}
+
+
 def _pool(penguins):
     return mr.AutoBayesClassifier().fit(*penguins), {"name": "A pool"}
 
 
-TABLES = {"penguins": _penguins, "patients": _patients, "melons": _melons, "clinic": _clinic, "hostile": _hostile, "sensors": _sensors, "strict": _strict, "pool": _pool}  # fmt: skip
+TABLES = {"penguins": _penguins, "patients": _patients, "melons": _melons, "clinic": _clinic, "hostile": _hostile, "sensors": _sensors, "strict": _strict, "alike": _alike, "pool": _pool}  # fmt: skip
 
 
 class Page:

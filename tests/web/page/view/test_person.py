@@ -34,6 +34,13 @@ def test_before_anything_is_known_the_answer_is_the_prior(penguins_page):
     assert penguins_page.all(".field .clear") == []
 
 
+def test_a_column_of_which_nothing_can_be_said_has_no_field(page_of):
+    page = page_of("alike")
+    page.open()
+    assert page.all(page.field("country")) == [] and len(page.all(page.field("wing"))) == 1
+    assert "0 of 1 known" in page.one("#form").text
+
+
 def test_a_level_is_clicked_and_made_unknown_again(penguins_page):
     page, island = penguins_page, penguins_page.field("island")
     page.press("Dream", island)

@@ -10,7 +10,7 @@ export function Form({ state, act }) {
   const { model, cases, active, answers } = state;
   const theCase = cases[active];
   const notes = new Map(answers[active].notes.map((note) => [note.column, note]));
-  const used = model.columns.map((column, index) => ({ column, index })).filter(({ column }) => column.kind !== "ignore");
+  const used = model.columns.map((column, index) => ({ column, index })).filter(({ column }) => canBeStated(column));
   const sought = state.filter.trim().toLowerCase();
   const shown = sought ? used.filter(({ column }) => soughtIn(column).includes(sought)) : used;
   const known = used.filter(({ column }) => column.name in theCase).length;
@@ -23,6 +23,11 @@ export function Form({ state, act }) {
     </div>
     ${sought && shown.length === 0 ? html`<p class="quiet">${say("form.none")}</p>` : null}
   </${Panel}>`;
+}
+
+// Whether there is anything to say of a column: one that held the same word in every row has no level that tells anything.
+function canBeStated({ kind, levels, missing }) {
+  return kind !== "ignore" && (!levels || levels.length > 0 || missing === "level");
 }
 
 // A field is drawn again only where something of it has changed: a page may have hundreds.
