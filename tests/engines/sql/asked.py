@@ -54,11 +54,11 @@ WANTED = {
 MODELS = {
     "naive": lambda: mr.NaiveBayesClassifier(kinds=KINDS),
     "naive, histograms": lambda: mr.NaiveBayesClassifier(kinds=KINDS, distributions={"single": "histogram"}),
-    "full": lambda: mr.BayesClassifier(kinds={**KINDS, "huge level": "ignore", "moment": "ignore"}),
+    "full": lambda: mr.BayesClassifier(kinds={**KINDS, "moment": "ignore"}),
     "tree": lambda: mr.TANClassifier(kinds=KINDS),
     "tree of numbers": lambda: mr.TANClassifier(kinds=KINDS, numeric="gaussian"),
     "k-dependence": lambda: mr.KDBClassifier(2, kinds=KINDS, numeric="quantile", bins=4),
-    "k-dependence of numbers": lambda: mr.KDBClassifier(2, kinds={**KINDS, "huge level": "ignore"}, numeric="gaussian"),
+    "k-dependence of numbers": lambda: mr.KDBClassifier(2, kinds=KINDS, numeric="gaussian"),
     "one-dependence": lambda: mr.AODEClassifier(kinds=KINDS, numeric="width", bins=3),
     "network": lambda: mr.BayesianNetworkClassifier(
         network=[("class", "色泽"), ("色泽", HOSTILE), ("class", HOSTILE), ("größe", "x`y"), ("class", "größe")],
