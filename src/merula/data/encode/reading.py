@@ -80,17 +80,16 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
 def _days_without_signs(values: NDArray[Any], column: Column) -> NDArray[Any]:
     """Numbers such as 20190131 and 10.2019 as the days that they are, where a column holds days."""
     different, places = np.unique(values, return_inverse=True)
-    return worded_numbers([None if np.isnan(value) else _as_written(float(value)) for value in different], column)[
-        places
-    ]
+    words = [None if np.isnan(value) else _as_written(float(value)) for value in different]
+    return worded_numbers(words, column)[places]
 
 
 def _as_written(value: float) -> str:
     """A number as a day or a month was written that was taken for it."""
+    if value.is_integer():
+        return f"{value:.0f}"
     month = f"{value:.4f}"
-    return (
-        f"{value:.0f}" if value.is_integer() else month if names_month(month) and float(month) == value else repr(value)
-    )
+    return month if names_month(month) and float(month) == value else repr(value)
 
 
 def _note_impossible(name: str, words: Sequence[str]) -> None:

@@ -59,9 +59,8 @@ def _bytes_of_views(array: Any) -> int:
     import pyarrow as pa
 
     if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
-        lengths = np.frombuffer(array.buffers()[1], np.int32)[
-            ::4
-        ]  # a view is 16 bytes, of which the first four tell its length
+        # a view is 16 bytes, of which the first four tell its length
+        lengths = np.frombuffer(array.buffers()[1], np.int32)[::4]
         known = array.is_valid().to_numpy(zero_copy_only=False)
         return int(lengths[array.offset : array.offset + len(array)][known].sum(dtype=np.int64))
     if pa.types.is_dictionary(array.type):
