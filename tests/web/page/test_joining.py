@@ -98,6 +98,8 @@ def test_what_is_imported_must_be_exported(modules):
         "export { half };",
         "const { half } = third;",
         "var half = 1;",
+        "half(1);",
+        "(() => half(1))();",
     ],
 )
 def test_forms_that_cannot_be_joined_are_named(line):
@@ -110,9 +112,19 @@ def test_a_module_that_is_not_there_is_named():
         joining.read_module("script/view/absent.js")
 
 
-@pytest.mark.parametrize("text", ["const end = '</script>';", "const open = '<!--';"])
+def test_what_nothing_comes_to_is_left_out(modules):
+    modules({
+        "script/main.js": 'import { half } from "./half.js";\nexport function mount() {\n  return half(1);\n}\nconst idle = 3;',
+        "script/half.js": "const share = 2;\nexport function third(one) {\n  return one / idler;\n}\nexport function half(one) {\n  return one / share;\n}\nconst idler = 3;",
+    })  # fmt: skip
+    script = joined("script/main.js")
+    assert script.splitlines()[2:5] == ["const share=2;", "function half(one){return one/share;}", "function mount(){return half(1);}"]  # fmt: skip
+    assert "idle" not in script and "third" not in script
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--"])
 def test_a_script_that_would_end_within_its_page_is_refused(modules, text):
-    modules({"script/main.js": text})
+    modules({"script/main.js": f"export const mount = '{text}';"})
     with pytest.raises(JoiningError, match="would end it"):
         joined("script/main.js")
 

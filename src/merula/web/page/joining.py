@@ -1,6 +1,7 @@
 """ES modules → one script that a page can hold: imports resolved, every name checked, the order that of need.
 
-A registry, an object called …Parts with one line for each type of part, keeps the types that a page has; what only the others need is left out.
+A registry, an object called …Parts with one line for each type of part, keeps the types that a page has; what only the others need is left out,
+and so is every declaration that nothing on the page comes to.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from merula.web.page.squeezing import squeezed
 LIBRARY = "vendor/preact.js"
 IMPORT = re.compile(r'^import \{ ([\w$]+(?:, [\w$]+)*) \} from "(\.{1,2}/[\w./-]+\.js)";$')
 DECLARED = re.compile(r"^(export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)")
-UNPACKED = re.compile(r"^(?:const|let|var) [\[{]|^var ")
+STATEMENT = re.compile(r"^[\w$(\[]")  # outside of all declarations, where it would be nobody's
 LIBRARY_EXPORTS = re.compile(r"export\{([\w$, ]+)\};\s*$")
 REGISTRY = re.compile(r"^const (\w+Parts) = \{\n(.*?)^\};$", re.MULTILINE | re.DOTALL)
 ENTRY = re.compile(r"^  (\w+): .*,\n", re.MULTILINE)
+NAME = re.compile(r"[\w$]+")
+STARTS = ("startPage", "mount")
 BREAKS_OUT = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
@@ -40,7 +43,7 @@ class Module:
 
 
 def joined(entry: str, types: Collection[str] = ()) -> str:
-    """One strict script of the module at this path below the page's folder and of all that it needs for parts of these types.
+    """One strict script of the module at this path below the page's folder and of whatever it comes to for parts of these types.
 
     It ends by calling `startPage` with the entry's `mount`.
 
@@ -51,8 +54,7 @@ def joined(entry: str, types: Collection[str] = ()) -> str:
     """
     modules = in_order(entry, types)
     check_names(modules)
-    bodies = "\n".join(module.body if module.path == LIBRARY else squeezed(module.body) for module in modules)
-    script = f'"use strict";\n(() => {{\n{bodies}\nstartPage(mount);\n}})();\n'
+    script = f'"use strict";\n(() => {{\n{used(modules)}\nstartPage(mount);\n}})();\n'
     if BREAKS_OUT.search(script):
         raise JoiningError(f"{entry}: the joined script holds </script or <!--, which would end it within a page")
     return script
@@ -94,6 +96,29 @@ def pruned(module: Module, types: Collection[str]) -> Module:
     return replace(module, imports=tuple((path, names) for path, names in imports if names), body=body)
 
 
+def used(modules: list[Module]) -> str:
+    """The library, and of the other modules what `startPage` and `mount` come to, squeezed; the order stays."""
+    texts = {name: text for module in modules for name, text in declarations(module)}
+    reached, ahead = {LIBRARY}, list(STARTS)
+    while ahead:
+        name = ahead.pop()
+        if name in texts and name not in reached:
+            reached.add(name)
+            ahead += NAME.findall(texts[name])
+    return "\n".join(text for name, text in texts.items() if name in reached)
+
+
+def declarations(module: Module) -> Iterator[tuple[str, str]]:
+    """Each name that a module declares, with what it is; the library is one piece."""
+    if module.path == LIBRARY:
+        yield LIBRARY, module.body
+        return
+    lines = module.body.splitlines()
+    starts = [number for number, line in enumerate(lines) if DECLARED.match(line)]
+    for name, start, end in zip(module.declared, starts, [*starts[1:], len(lines)], strict=True):
+        yield name, squeezed("\n".join(lines[start:end])).rstrip()
+
+
 def check_names(modules: list[Module]) -> None:
     """An error where two modules declare the same name: in one script they would be one."""
     homes = dict[str, str]()
@@ -115,7 +140,7 @@ def read_module(path: str) -> Module:
 
 
 def parsed(path: str, text: str) -> Module:
-    """A module of ours: named exports where they are declared, imports of one line each."""
+    """A module of ours: imports of one line each, and declarations, exported where they stand."""
     imports, declared, exported, body = list[tuple[str, tuple[str, ...]]](), list[str](), set[str](), list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         needed = IMPORT.match(line)
@@ -126,7 +151,7 @@ def parsed(path: str, text: str) -> Module:
         if named:
             declared.append(named[2])
             exported.update([named[2]] if named[1] else [])
-        elif line.startswith(("import", "export")) or UNPACKED.match(line):
+        elif STATEMENT.match(line):
             raise JoiningError(
                 f"{path}, line {number}: {line[:80]!r} cannot be joined; "
                 'write import { a, b } from "./x.js"; or export function/const/class'
