@@ -243,6 +243,27 @@ def test_the_frequencies_hardly_want_more(patients):
     )
 
 
+def test_twenty_rows_say_little_of_what_many_would_do(patients):
+    rows, labels = patients.X[:20], np.tile(["ill", "well"], 10)
+    assert told_of(DummyClassifier(), rows, labels) == (
+        "Twice the rows made no clear difference to the log loss of model (the same); "
+        "on so few, that says little of what many more would do."
+    )
+
+
+@pytest.mark.parametrize("difference", [-0.012, 0.012])
+def test_what_few_rows_showed_clearly_is_told(difference):
+    one = Comparison("log_loss", "all rows", "half of the rows", difference, 0.003, None, None)
+    told = _of_learning("tree", Learning(2.0, one, rows=6), True, 0.69)
+    assert (
+        told
+        == {
+            -0.012: "Twice the rows lowered the log loss of tree by 0.0120 ± 0.0030: more rows would probably help.",
+            0.012: "Twice the rows raised the log loss of tree by 0.0120 ± 0.0030; on so few, that says little of what many more would do.",
+        }[difference]
+    )
+
+
 def test_noise_is_told_that_more_rows_only_catch_up():
     rng = np.random.default_rng(4)
     found = evaluate(

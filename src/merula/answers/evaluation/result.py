@@ -60,6 +60,8 @@ class Learning:
         Why it is not known.
     half : Figure or None
         The log loss of the model fitted on the half.
+    rows : int or None
+        How many rows the smallest half has; None where that is not known.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Learning:
     comparison: Comparison | None = None
     trouble: str = ""
     half: Figure | None = None
+    rows: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -223,7 +223,8 @@ def _learning(
         return Learning(ratio, trouble=f"it cannot be fitted on half of the rows ({why})")
     difference = paired(evaluation, proba, answers, evaluation.groups)["log_loss"]
     half_loss = measured(evaluation, "half of the rows", answers).figures["log_loss"]
-    return Learning(ratio, Comparison("log_loss", "all rows", "half of the rows", *difference), half=half_loss)
+    compared = Comparison("log_loss", "all rows", "half of the rows", *difference)
+    return Learning(ratio, compared, half=half_loss, rows=min(len(split.train) for split in halves))
 
 
 # --------------------------------------------------------------------------------------------------------------- models

@@ -18,6 +18,7 @@ CLASS_FREQUENCIES = "class frequencies"  # the baseline: what is said of every r
 LONGEST = 40
 WORTH, NEGLIGIBLE = 0.02, 1e-3  # a gain below a fiftieth of the log loss, or below a thousandth of a nat, is hardly one
 SHOWN = 1e-4  # by four decimals
+ENOUGH = 15  # rows of the half, below which it and all rows are too few alike to show what many would do
 CATCH_UP = f", if only to catch up with the {CLASS_FREQUENCIES}"
 TOO_LITTLE = "what was tested counts for no more than one row or group"
 NO_DIFFERENCE = "no clear difference"
@@ -96,8 +97,11 @@ def _of_learning(name: str, learning: Learning, beats: bool, log_loss: float) ->
         1: f"raised the log loss of {name} by {size}",
     }[found.direction]
     gain = SURE * found.standard_error - found.difference  # as large as it may be
-    if found.direction > 0 or gain <= max(WORTH * log_loss, NEGLIGIBLE):
+    few = learning.rows is not None and learning.rows < ENOUGH
+    if not few and (found.direction > 0 or gain <= max(WORTH * log_loss, NEGLIGIBLE)):
         return f"{more} {moved}: more rows will hardly help."
+    if few and found.direction >= 0:
+        return f"{more} {moved}; on so few, that says little of what many more would do."
     if found.direction == 0:
         return f"{more} {moved}: more rows may or may not help."
     return f"{more} {moved}: more rows would probably help{'' if beats else CATCH_UP}."
