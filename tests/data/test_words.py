@@ -17,9 +17,9 @@ from merula.data.schema import Column, Reading, Schema
 from merula.data.table import open_table
 from merula.data.table.cleaning import AMONG_NUMBERS, trimmed
 from merula.data.units import same_unit
-from merula.data.words import Hints, as_labels, clean, other_spellings, understand
+from merula.data.words import Hints, as_labels, clean, numbers as numbers_of_words, other_spellings, understand
 from merula.data.words.decision import as_numbers
-from merula.data.words.numbers import number_form, numbers_in
+from merula.data.words.numbers import is_limit, number_form, numbers_in, parts_of
 from merula.data.words.times import month_named
 
 NUMBERS = {
@@ -790,3 +790,13 @@ def test_prices_without_pennies_tell_their_decimal_sign():
     assert (form.decimal, form.ambiguous) == (",", False)
     assert numbers_in(words, form) == [105, 99, 1200, 7350]
     assert number_form(["12-", "13-"]) is None  # places in a list
+
+
+@given(
+    st.from_regex(r"[-+<]?[$€£%]?[0-9.,' ]{1,8}[%+kM$]?", fullmatch=True) | st.text("-$€£07.,'+(<% kM５", max_size=9)
+)
+@settings(max_examples=500, deadline=None)
+def test_what_is_told_at_a_glance_is_what_a_closer_look_tells(word):
+    closer = numbers_of_words._parts_of_any(word)
+    assert parts_of(word) == closer
+    assert is_limit(word) == (closer is not None and closer.limit)

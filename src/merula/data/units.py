@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 POWERS = str.maketrans("²³", "23")
 ALIASES = {"￥": "jpy", "＄": "usd", "￡": "gbp", "μg": "µg", "μm": "µm", "€": "eur", "$": "usd", "us$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr", "rs": "inr", "percent": "%", "fr": "chf"}  # fmt: skip
 MILLI_OR_MEGA = frozenset(["mw", "mwh", "mv", "mhz", "mpa", "ma", "mj"])  # where the case of the first letter matters
@@ -18,6 +20,7 @@ def same_unit(one: str, other: str) -> bool:
     return not one or not other or one_name(one) == one_name(other)
 
 
+@lru_cache(1024)
 def one_name(unit: str) -> str:
     """A unit however it is written and however many of it there are: years as year, € as EUR."""
     unit = unit.replace(" ", "")

@@ -52,9 +52,8 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
     also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
     said = [word for word in words if isinstance(word, str)]
-    plainly = Reading("number")  # codes such as 007, where it is known that they are numbers
     only = _one_way.get() and column.reading is not None
-    for reading in (column.reading,) if only else (column.reading, understand(said, wanted=kind), plainly):
+    for reading in (column.reading,) if only else _ways(column, said, kind):
         if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
             values, strange = as_numbers(words, replace(reading, missing=also))
             impossible = [word for word in strange if reading.form == "date" and is_impossible(clean(word))]
@@ -75,6 +74,13 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
         f"is {'numeric' if what == 'number' else f'a {what}'} but holds something else ({shown(worst or strange)})",
         remedy=(f"make it a {what} or leave the cell empty, or at fit say ", Option("kinds", "categorical", column=column.name)),
     )  # fmt: skip
+
+
+def _ways(column: Column, words: Sequence[str], kind: str) -> Iterator[Reading | None]:
+    """How words of a column may be read: as those that were learned from, as they are written here, or plainly."""
+    yield column.reading
+    yield understand(words, wanted=kind)
+    yield Reading("number")  # codes such as 007, where it is known that they are numbers
 
 
 def _days_without_signs(values: NDArray[Any], column: Column) -> NDArray[Any]:

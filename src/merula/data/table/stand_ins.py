@@ -60,11 +60,15 @@ def _stand_ins(column: Any, options: FileOptions) -> list[str]:
 def _some(column: Any) -> Any:
     """The numbers of some rows, in runs that are evenly spread; of all where they are not many."""
     step = -(-len(column) // LOOKED_AT) or 1
-    return np.concatenate([_runs(chunk, step * RUN) for chunk in column.chunks] or [np.empty(0)])
+    runs = [_runs(chunk, step * RUN) for chunk in column.chunks if len(chunk)]
+    return np.concatenate(runs) if runs else np.empty(0)
 
 
 def _runs(chunk: Any, apart: int) -> Any:
-    """The known numbers of runs whose beginnings lie so many rows apart."""
-    rows = (np.arange(0, len(chunk), apart)[:, None] + np.arange(RUN)).ravel()
-    rows = rows[rows < len(chunk)]
-    return chunk.to_numpy()[rows] if chunk.null_count == 0 else chunk.take(rows).drop_null().to_numpy(zero_copy_only=False)  # fmt: skip
+    """The numbers of runs whose beginnings lie so many rows apart; of an empty cell whatever stands there, which at worst has all be looked at."""
+    import pyarrow as pa
+
+    filled = pa.Array.from_buffers(chunk.type, len(chunk), [None, chunk.buffers()[1]], offset=chunk.offset)
+    numbers = filled.to_numpy()
+    whole = len(numbers) // apart * apart
+    return np.append(numbers[:whole].reshape(-1, apart)[:, :RUN], numbers[whole : whole + RUN])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
 from unicodedata import decimal
 
 from merula.data.units import one_name, same_unit
@@ -21,6 +22,8 @@ PARTS = re.compile(  # blanks are not given back (*+): a long row of them would 
     r"(?P<digits>\d(?:[\d.,'’ ]*[\d.])?|[.,]\d+)(?P<exponent>[eE][-+]?\d+)?(?P<even>[.,](?:--|[-–—])|/[-=])?"
     rf"(?P<gap>\s*+)(?P<after>[^\W\d_%‰°][^\d()+]{{0,20}}[23²³]?|[%‰°][^\d()+]{{0,20}}|(?:(?:{SCALE}) ?)?(?:{CURRENCY})(?: ?{PER})?|{PER})?\s*+(?P<behind>[-−])?(?P<close>\))?(?P<more>\+)?"
 )
+SIMPLE = re.compile(r"(-?)([$€£]?)([0-9](?:[0-9.,]*[0-9])?)")  # as nearly all are: taken apart without more ado
+OF_LIMITS = re.compile("[<>≤≥+＋]")
 MONEY = re.compile(CURRENCY)
 MANY_OR_EACH = re.compile(rf"(?:(?:{SCALE}) ?)?(?:{CURRENCY})(?: ?{PER})?")  # Mio. €, €/kg
 OF_MONEY = re.compile(rf"(?:{SCALE})(?: ?{PER})?|{PER}")  # behind $30: K, /mo
@@ -54,8 +57,7 @@ FEWEST_GROUPED, FEWEST_SHORT, SHORT = 3, 3, 3  # different numbers with a point 
 OTHER_SIGNS = str.maketrans("٫٬．，％٪－＋（）", ".,.,%%-+()")  # of numbers, as other scripts have them
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """A number taken apart: whether it is below zero, its digits with the signs between them, its exponent, its unit; whether it is a limit."""
 
     negative: bool
@@ -87,6 +89,13 @@ def parts_of(word: str) -> Parts | None:
     >>> parts_of("12B") is None, parts_of("10-12") is None
     (True, True)
     """
+    simple = SIMPLE.fullmatch(word)
+    if simple:
+        return Parts(bool(simple[1]), simple[3], "", simple[2])
+    return _parts_of_any(word)
+
+
+def _parts_of_any(word: str) -> Parts | None:
     found = PARTS.fullmatch(in_plain_signs(word))
     if found is None:
         zero = NOTHING.fullmatch(word)
@@ -139,7 +148,7 @@ def is_limit(word: str) -> bool:
     >>> is_limit("<0.5"), is_limit("90+"), is_limit("≥ 3 mg/l"), is_limit("-3")
     (True, True, True, False)
     """
-    found = parts_of(word)
+    found = parts_of(word) if OF_LIMITS.search(word) else None
     return found is not None and found.limit
 
 

@@ -34,13 +34,19 @@ class Dictionary(NamedTuple):
     kept: Any
     used: Any
 
-    def words(self, column: int) -> dict[bytes, int]:
-        """The words of a column in the order of their codes, each with the place in the file where it stood first."""
-        entries = self.entries[column, : self.counts[column]]
-        starts, kept = entries[:, SIZE] >> U(32), self.kept[: self.used[0]].tobytes()
-        stops = starts + (entries[:, SIZE] & LENGTH)
-        words = [kept[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
-        return dict(zip(words, entries[:, FIRST].tolist(), strict=True))
+    def words(self) -> list[dict[bytes, int]]:
+        """The words of each column in the order of their codes, each with the place in the file where it stood first."""
+        kept = self.kept[: self.used[0]].tobytes()
+        return [
+            _words(entries[:count], kept) for entries, count in zip(self.entries, self.counts.tolist(), strict=True)
+        ]
+
+
+def _words(entries: Any, kept: bytes) -> dict[bytes, int]:
+    starts = entries[:, SIZE] >> U(32)
+    stops = starts + (entries[:, SIZE] & LENGTH)
+    words = [kept[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+    return dict(zip(words, entries[:, FIRST].tolist(), strict=True))
 
 
 def empty_dictionary(columns: int) -> Dictionary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
@@ -74,7 +75,7 @@ def _found(path: str, size: int, head: bytes, layout: Layout, options: FileOptio
         found = scanned(rows, wanted)
         if found is None or not found.blocks:
             return None
-        words = [_words(found, column) for column in range(len(kinds))]
+        words = [_words(column) for column in zip(*(own.words() for own in found.words), strict=True)]
         if _repeats_header(words, layout):
             return None
         with kept_back() as notes:
@@ -151,8 +152,7 @@ class Words:
     places: list[Any]
 
 
-def _words(found: Scanned, column: int) -> Words:
-    by_thread = [words.words(column) for words in found.words]
+def _words(by_thread: Sequence[dict[bytes, int]]) -> Words:
     firsts = dict(by_thread[0])
     for words in by_thread[1:]:
         firsts |= {word: min(first, firsts.get(word, first)) for word, first in words.items()}
