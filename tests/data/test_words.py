@@ -1,5 +1,6 @@
 """What words mean: numbers, days, times and yes or no as people write them; and what is none of it."""
 
+import re
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
@@ -15,7 +16,7 @@ from merula.data.encode import GuessedKindWarning, encode, encode_cells, infer_s
 from merula.data.encode.reading import worded_numbers
 from merula.data.schema import Column, Reading, Schema
 from merula.data.table import open_table
-from merula.data.table.cleaning import AMONG_NUMBERS, trimmed
+from merula.data.table.cleaning import AMONG_NUMBERS, CODE, seen_in, trimmed
 from merula.data.units import same_unit
 from merula.data.words import Hints, as_labels, clean, numbers as numbers_of_words, other_spellings, understand
 from merula.data.words.decision import as_numbers
@@ -800,3 +801,12 @@ def test_what_is_told_at_a_glance_is_what_a_closer_look_tells(word):
     closer = numbers_of_words._parts_of_any(word)
     assert parts_of(word) == closer
     assert is_limit(word) == (closer is not None and closer.limit)
+
+
+@given(st.lists(st.text("00179.:-/eE x\t", max_size=5), min_size=2, max_size=6), st.sampled_from(["", "\n", "\r\n"]))
+@settings(max_examples=500, deadline=None)
+def test_no_code_and_no_blank_at_an_end_is_overlooked(cells, end):
+    data = ("a,b\n" + ",".join(cells[:2]) + "".join(f"\n{cell},1" for cell in cells[2:]) + end).encode()
+    codes, untidy = seen_in(data, ",", 4)
+    assert codes or not any(re.match(CODE, cell.strip()) for cell in cells)
+    assert untidy or all(cell == cell.strip() for cell in cells)

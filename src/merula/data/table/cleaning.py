@@ -18,6 +18,7 @@ HIDDEN = "[" + "".join(f"\\x{{{ord(sign):x}}}" for sign in UNSEEN) + "]"
 CODE = r"^0[0-9]+([eE][0-9]+)?$"  # a whole number that is none: a postcode, a ring, a key such as 0065e00012
 WHOLE = r"^[0-9]+([eE][0-9]+)?$"
 BLOCK = 2**16
+ZERO, LINE_END, SMALL = np.uint8(48), np.uint8(10), np.uint8(32)  # signs, and the bit that makes letters small
 HEAD = 1_000  # rows that mostly tell that a column is something else
 
 
@@ -170,25 +171,29 @@ def _note_missing(found: dict[tuple[str, tuple[str, ...]], list[str]]) -> None:
 
 
 def seen_in(data: bytes, separator: str, start: int = 0) -> tuple[bool, bool]:
-    r"""Whether some cell of CSV may begin with a zero and another digit; whether one may have blanks at its ends, or hidden signs.
+    r"""Whether some cell of CSV may be a number with a zero before it, as 007 is; whether one may have blanks at its ends, or hidden signs.
 
     Examples
     --------
     >>> seen_in(b"bird,ring\nwren,007\n", ",", 10), seen_in(b"bird,ring\nwren ,7\n", ",", 10)
     ((True, False), (False, True))
+    >>> seen_in(b"day,ring\n01.03.2015,7\n", ",", 9)
+    (False, False)
     """
     signs = np.frombuffer(data, np.uint8)
     zeros, blanks = False, not data.isascii() or (data[-1:].isspace() and data[-1:] not in b"\r\n")
     for first in range(max(start - 1, 0), len(signs), BLOCK):
-        block = signs[first : first + BLOCK + 2]
-        before, sign, after = block[:-2], block[1:-1], block[2:]
+        block = signs[first : first + BLOCK + 3]
+        block = np.append(block, LINE_END) if first + BLOCK + 3 > len(signs) else block
+        before, sign, after, third = block[:-3], block[1:-2], block[2:-1], block[3:]
         ends = _ends(block, separator)
         if not zeros:
-            digit = (after - np.uint8(48)) < 10  # smaller numbers wrap round
-            zeros = bool(((sign == 48) & digit & (ends[:-2] | (before == 32))).any())
+            goes_on = (third - ZERO < 10) | (third < 33) | ends[3:] | (third | SMALL == ord("e"))
+            digit = after - ZERO < 10  # smaller signs wrap round
+            zeros = bool(((sign == ZERO) & digit & goes_on & (ends[:-3] | (before < 33))).any())
         if not blanks:
             blank = (sign < 33) & (sign != 10) & (sign != 13) & (sign != ord(separator))
-            blanks = bool((blank & ((sign != 32) | ends[:-2] | ends[2:])).any())
+            blanks = bool((blank & ((sign != 32) | ends[:-3] | ends[2:-1])).any())
         if zeros and blanks:
             break
     return zeros, blanks

@@ -407,8 +407,8 @@ def _refuse_stray_quotes(table: Any, layout: Layout, left_out: int) -> None:
     data, rows = layout.data, layout.rows
     if b'"' not in data:
         return
-    lines = data.count(b"\n", rows) - data.count(b"\n\n", rows) - data.count(b"\n\r\n", rows)
-    if table.num_rows + left_out >= lines:
+    found, lines = table.num_rows + left_out, data.count(b"\n", rows)
+    if found >= lines or found >= lines - data.count(b"\n\n", rows) - data.count(b"\n\r\n", rows):
         return
     texts = data[:SAMPLE].decode(errors="ignore").splitlines(keepends=True)
     reader = csv.reader(texts, delimiter=layout.separator, strict=True)
