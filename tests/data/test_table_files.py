@@ -229,6 +229,17 @@ def test_messages(write, content, words):
         mr.read_table(write(content))
 
 
+def test_uneven_rows_are_an_error_where_that_is_stated_or_nothing_is(write):
+    path = write(b"bird,wing\nwren,4.9\nrobin\n")
+    for stated in ({}, {"on_error": "raise"}):
+        with pytest.raises(mr.InputError, match="line 3 has 1 cell"):
+            mr.read_table(path, **stated)
+    with pytest.warns(UserWarning, match="1 row has more or fewer cells than the header and is left out"):
+        assert mr.read_table(path, on_error="skip").num_rows == 1
+    with pytest.raises(mr.InputError, match="'raise'"):
+        mr.read_table(path, on_error="stop")
+
+
 def test_parquet_damaged_in_the_middle(write):
     file = io.BytesIO()
     pq.write_table(pa.table({"wing": list(range(5_000))}), file)

@@ -65,7 +65,7 @@ class Language(StrEnum):
 class OnError(StrEnum):
     """What is done with rows that cannot be read."""
 
-    stop = "stop"
+    raise_ = "raise"
     skip = "skip"
 
 
@@ -206,7 +206,9 @@ FoldCase = Annotated[
 ]
 OnErrors = Annotated[
     OnError,
-    typer.Option("--on-error", help="Rows of CSV with too many or too few cells: stop, or skip them with a note."),
+    typer.Option(
+        "--on-error", help="Rows of CSV with too many or too few cells: raise an error, or skip them with a note."
+    ),
 ]
 
 
@@ -220,7 +222,7 @@ FILE: dict[str, tuple[Any, Any]] = {  # its fields, and what each is unless stat
     "decimal": (DecimalSign, None),
     "date_order": (OrderOfDates, None),
     "fold_case": (FoldCase, False),
-    "on_error": (OnErrors, OnError.stop),
+    "on_error": (OnErrors, OnError.raise_),
 }
 
 

@@ -229,14 +229,14 @@ class _Lines:
             table = self._read(words, note)
         except pa.ArrowInvalid:
             raise InputError.at(f"{self.path}, from line {self.block.line:,}", f"cannot be read as CSV: {error}") from None  # fmt: skip
-        if uneven and self.files.options.on_error == "stop":
+        if uneven and self.files.options.on_error == "raise":
             raise self._ragged(uneven[0])
         kept, bad = table, set[int]()
         for index, (name, kind) in enumerate(types.items()):
             if not pa.types.is_dictionary(kind):
                 cells = self._cells(table.column(index))
                 wrong = _unlike(cells, kind)
-                if wrong and self.files.options.on_error == "stop":
+                if wrong and self.files.options.on_error == "raise":
                     line = self._lines(uneven)[wrong[0]]
                     raise self._misfit(name, cells[wrong[0]].as_py(), line, kind)
                 bad.update(wrong)

@@ -41,7 +41,7 @@ class JsonLineFiles:
         try:
             return _parsed(block, path, schema)
         except InputError:
-            if self.options.on_error == "stop":
+            if self.options.on_error == "raise":
                 raise
         good, bad = _rows_and_others(block)
         self._skipped.update((path, line) for line in bad)

@@ -180,7 +180,7 @@ def _written(layout: Layout, options: FileOptions, names: list[str]) -> Any:
     """Some columns as the words that stand in the file, without blanks at their ends."""
     import pyarrow as pa
 
-    handler = None if options.on_error == "stop" else lambda _: "skip"
+    handler = None if options.on_error == "raise" else lambda _: "skip"
     table = read_rows(layout, options, dict.fromkeys(names, pa.string()), handler)
     return pa.table({name: trimmed(table[name]) for name in names})
 
@@ -333,7 +333,7 @@ def _without_uneven(layout: Layout, options: FileOptions, error: Exception) -> t
     uneven = _located(layout, found)
     if not uneven:
         return table, []
-    if options.on_error == "stop" or not table.num_rows:
+    if options.on_error == "raise" or not table.num_rows:
         raise _ragged(layout, uneven, table.num_rows)
     lines = ", ".join(f"{row.line:,}" for row in uneven[:MOST_LISTED]) + (", …" if len(uneven) > MOST_LISTED else "")
     which = f"{several(len(uneven), 'row')} {'has' if len(uneven) == 1 else 'have'}"

@@ -14,7 +14,7 @@ from merula.data.table.times_of_day import OF_THE_DAY
 KEY = b"merula"  # in the metadata of a pyarrow schema
 STAND_INS = b"merula numbers that stand for none"  # there while a file is read: what each column holds of them
 FOUND = b"merula decimal comma"  # there while a file is read, where its numbers have one
-DECIMALS, DATE_ORDERS, ON_ERROR = (".", ","), ("dmy", "mdy", "ymd"), ("stop", "skip")
+DECIMALS, DATE_ORDERS, ON_ERROR = (".", ","), ("dmy", "mdy", "ymd"), ("raise", "skip")
 NOT_OF_ALL = {
     "skip_rows": "lines to skip",
     "sheet": "sheets",
@@ -43,7 +43,7 @@ class FileOptions:
     decimal: str | None = None
     date_order: str | None = None
     fold_case: bool = False
-    on_error: str = "stop"
+    on_error: str = "raise"
 
     def __post_init__(self) -> None:
         for name in ("words", "missing", "keep"):
@@ -90,7 +90,7 @@ class FileOptions:
     def refuse(self, name: str, what: str) -> None:
         """An `InputError` where something is stated that a file of this kind does not have."""
         value = getattr(self, name)
-        if value not in (None, "stop"):
+        if value not in (None, NOTHING_STATED.on_error):
             raise InputError(
                 f"is {what}, which has no {NOT_OF_ALL[name]}",
                 where=name,

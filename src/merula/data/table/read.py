@@ -53,7 +53,7 @@ def read_table(
     decimal: str | None = None,
     date_order: str | None = None,
     fold_case: bool = False,
-    on_error: str = "stop",
+    on_error: str = "raise",
 ) -> Any:
     r"""The table in a file, or in several with the same columns, as a pyarrow table.
 
@@ -83,7 +83,7 @@ def read_table(
         The order of day, month and year in dates such as 03/04/2024.
     fold_case : bool
         Whether words that differ in capital letters alone are the same.
-    on_error : "stop" or "skip"
+    on_error : "raise" or "skip"
         What to do with a row of a CSV file that has more or fewer cells than the header: refuse the file, or leave out the row.
 
     Returns
