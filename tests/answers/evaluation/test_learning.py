@@ -247,7 +247,7 @@ def test_twenty_rows_say_little_of_what_many_would_do(patients):
     rows, labels = patients.X[:20], np.tile(["ill", "well"], 10)
     assert told_of(DummyClassifier(), rows, labels) == (
         "Twice the rows made no clear difference to the log loss of model (the same); "
-        "on so few, that says little of what many more would do."
+        "with so few, that says little about what many more rows would do."
     )
 
 
@@ -259,7 +259,7 @@ def test_what_few_rows_showed_clearly_is_told(difference):
         told
         == {
             -0.012: "Twice the rows lowered the log loss of tree by 0.0120 ± 0.0030: more rows would probably help.",
-            0.012: "Twice the rows raised the log loss of tree by 0.0120 ± 0.0030; on so few, that says little of what many more would do.",
+            0.012: "Twice the rows raised the log loss of tree by 0.0120 ± 0.0030; with so few, that says little about what many more rows would do.",
         }[difference]
     )
 

@@ -101,7 +101,7 @@ def _of_learning(name: str, learning: Learning, beats: bool, log_loss: float) ->
     if not few and (found.direction > 0 or gain <= max(WORTH * log_loss, NEGLIGIBLE)):
         return f"{more} {moved}: more rows will hardly help."
     if few and found.direction >= 0:
-        return f"{more} {moved}; on so few, that says little of what many more would do."
+        return f"{more} {moved}; with so few, that says little about what many more rows would do."
     if found.direction == 0:
         return f"{more} {moved}: more rows may or may not help."
     return f"{more} {moved}: more rows would probably help{'' if beats else CATCH_UP}."
