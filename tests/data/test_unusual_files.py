@@ -211,6 +211,17 @@ def test_numbers_that_may_be_meant_stay(write, cells):
     assert table.schema.metadata is None
 
 
+@pytest.mark.parametrize("empty", ["", "31"])
+@pytest.mark.parametrize("places", [(0, 1), (10, 11), (12_345, 39_000), (39_998, 39_999)])
+def test_a_few_nines_are_missing_wherever_they_stand(write, places, empty):
+    cells = [str(20 + k % 60) for k in range(40_000)]
+    cells[7] = empty
+    for place in places:
+        cells[place] = "9999"
+    table = mr.read_table(write("age,bird\n" + "\n".join(f"{cell},wren" for cell in cells) + "\n"))
+    assert open_table(table).hints.stand_ins == {"age": ("9999",)}
+
+
 def test_arrays_say_their_own_numbers():
     values = np.array([[20.0 + k % 40] for k in range(60)] + [[9999.0]] * 4)
     y = ["wren", "tit"] * 32
