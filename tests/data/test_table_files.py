@@ -5,6 +5,7 @@ import io
 import json
 from datetime import date, datetime
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
@@ -12,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import merula as mr
+from merula.data.encode import encode, infer_schema
+from merula.data.table import open_table
 from merula.data.table.write import write_table
 
 BIRDS = {"bird": ["wren", "robin", None], "größe": [9, None, 12], "wing": [4.9, 7.25, 9.0]}
@@ -289,6 +292,17 @@ def test_groups_of_digits_in_a_file_of_tabs_are_thousands(write):
     assert told == "holds numbers ('1,234', '22,345'), read as numbers, though another decimal sign would fit as well"
     assert mr.read_table(write("name\tamount\nwren\t1,234\ntit\t2,5\n"))["amount"].to_pylist() == [1.234, 2.5]
     assert mr.read_table(write("name;amount\nwren;1,234\ntit;2,345\n"))["amount"].to_pylist() == [1.234, 2.345]
+
+
+def test_short_whole_numbers_beside_groups_of_digits_tell_thousands_in_a_file_of_semicolons(write):
+    """Were commas decimal, some numbers would have one or two figures behind them."""
+    cells, numbers = ["997", "1,005", "850", "", "12,300", "912", "-2,010"], [997, 1005, 850, np.nan, 12300, 912, -2010]
+    text = "name;people;eggs\n" + "".join(f"wren;{cell};{k}\n" for k, cell in enumerate(cells))
+    table = open_table(mr.read_table(write(text)))
+    schema, _ = infer_schema(table)
+    np.testing.assert_array_equal(encode(table, schema, [0, 1, 2]).numeric["people"], numbers)
+    assert mr.read_table(write(text.replace("850", "8,5")))["people"].to_pylist()[:3] == [997.0, 1.005, 8.5]
+    assert mr.read_table(write(text), decimal=",")["people"].to_pylist()[:3] == [997.0, 1.005, 850.0]
 
 
 def test_titles_above_a_table_whose_lines_all_end_with_signs(write):
