@@ -278,6 +278,21 @@ def test_points_between_thousands_are_none_of_decimals(write):
     assert values.tolist() == [float(value) for value in VISITORS * 3]
 
 
+@pytest.mark.parametrize("between", [".", ","])
+def test_new_rows_are_counted_in_thousands_as_those_learned_from(write, between):
+    """A file of one such number would by itself be of a fraction."""
+    visitors = np.array(VISITORS * 3)
+    path = write(f"visitors;museum\n{in_thousands(visitors.tolist()).replace('.', between)}\n", "museum.csv")
+    table = mr.read_table(path)
+    model, _ = fitted(table.rename_columns(["visitors", "bird"]))
+    new = write(f"visitors;keeper\n12{between}300;x\n", "new.csv")
+    (answer,) = model.predict_table(new)
+    whole = mr.NaiveBayesClassifier().fit(
+        pd.DataFrame({"visitors": visitors}), np.where(visitors > 1000, "full", "free")
+    )
+    assert answer["P(full)"][0].as_py() == whole.predict_proba(pd.DataFrame({"visitors": [12_300]}))[0, 1]
+
+
 def test_points_alone_are_in_doubt_and_told(write):
     text = "visitors;museum\n" + in_thousands([9190, 11190, 4565, 7125] * 5) + "\n"
     found, said = read(write(text))
