@@ -323,3 +323,27 @@ def test_keys_that_look_like_powers_are_words(write):
     found, _ = read(write("key,wing\n0065e00000123,4.9\n0065e00000124,6.1\n"))
     assert found["key"] == ["0065e00000123", "0065e00000124"]
     assert read(write("wing\n1e5\n0.5\n"))[0] == {"wing": [1e5, 0.5]}
+
+
+@pytest.mark.parametrize("form", ["%d %b %Y", "%Y-%m-%d", "%d/%m/%Y"])
+@pytest.mark.parametrize(("order", "day"), [("dmy", "2018-05-03"), ("mdy", "2018-03-05")])
+def test_the_order_that_is_said_of_new_days_holds(write, form, order, day):
+    days = pd.date_range("2018-01-01", periods=40, freq="9D")
+    path = write("day,bird\n" + "\n".join(f"{one.strftime(form)},{'wren' if one.month < 5 else 'tit'}" for one in days))
+    table = mr.read_table(path)
+    new = mr.read_table(write("day\n03/05/2018\n", "new.csv"), date_order=order)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, exact = fitted(table)[0], mr.NaiveBayesClassifier()
+        exact.fit(pd.DataFrame({"day": days}), table["bird"])
+        found = model.predict_proba(new)
+    np.testing.assert_allclose(found, exact.predict_proba(pd.DataFrame({"day": pd.to_datetime([day])})), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:column .day. holds dates")
+def test_days_of_named_months_do_not_tell_the_order_of_new_ones(write):
+    """Alone, 03/05/2018 has the month first, as anywhere where nothing tells."""
+    days = pd.Series(pd.date_range("2018-01-01", periods=40, freq="9D"))
+    model = mr.NaiveBayesClassifier().fit(pd.DataFrame({"day": days.dt.strftime("%d %b %Y")}), days.dt.month < 5)
+    written, plain = (model.predict_proba(pd.DataFrame({"day": [one]})) for one in ("03/05/2018", "5 Mar 2018"))
+    np.testing.assert_array_equal(written, plain)

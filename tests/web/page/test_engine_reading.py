@@ -92,6 +92,7 @@ HELD: dict[str, tuple[Any, list[Any], Any]] = {
     "instants": (pd.date_range("2020-01-01", periods=12, freq="7h"), DAY_WORDS, None),
     "day first": (DAYS.strftime("%d.%m.%Y").tolist(), DAY_WORDS, None),
     "month first": (DAYS.strftime("%m/%d/%Y").tolist(), DAY_WORDS, None),
+    "month by name": (DAYS.strftime("%d %b %Y").tolist(), [*DAY_WORDS, "03/05/2018", "31/12/2018", "12/31/2018", "5.3.2018"], None),
     "durations": (["1h 30min", "2h", "45min", "3h 5min", "1h", "10min", "20min", "4h", "5h"], LENGTHS, None),
     "timedeltas": (pd.to_timedelta(range(12), unit="h"), LENGTHS, None),
     "times of day": ([f"{hour}:15" for hour in range(10, 22)], CLOCKS, None),

@@ -218,6 +218,8 @@ def instant(word: str, order: str) -> int | None:
     if found is None:
         return None
     held = found.groupdict()
+    if "first" in held and not order:  # days whose months are named do not tell which number is the month
+        return None
     if "first" in held and order == "ymd" and _is_short(found):
         held["year"], held["month"], held["day"] = held["first"], held["second_number"], held["year"]
     elif "first" in held:

@@ -112,6 +112,7 @@ function isDay([day, month]) {
 export function timeOf(word, order) {
   const held = matchedDate(word);
   if (held === null) return null;
+  if (held.first !== undefined && !order) return null; // days whose months are named do not tell which number is the month
   if (held.first !== undefined) Object.assign(held, inDateOrder(held, order));
   const month = held.name === undefined ? Number(held.month) : monthNamed(held.name);
   const year = fullYear(held.year);
