@@ -337,6 +337,8 @@ def test_the_order_that_is_said_of_new_days_holds(write, form, order, day):
         model, exact = fitted(table)[0], mr.NaiveBayesClassifier()
         exact.fit(pd.DataFrame({"day": days}), table["bird"])
         found = model.predict_proba(new)
+        (answers,) = model.predict_table(write("day\n03/05/2018\n", "new.csv"), date_order=order)
+    assert answers["P(wren)"].to_pylist() == found[:, 1].tolist()
     np.testing.assert_allclose(found, exact.predict_proba(pd.DataFrame({"day": pd.to_datetime([day])})), rtol=1e-12)
 
 
