@@ -146,6 +146,30 @@ def test_one_column(write):
     assert mr.read_table(write("bird\nwren\nrobin\n")).to_pydict() == {"bird": ["wren", "robin"]}
 
 
+def test_amounts_of_a_month_without_thousands_are_words_as_they_stand_beside_one_with_them(tmp_path):
+    """Alone, the first month is of numbers and the second of words."""
+    months = {"1": ["4,90", "12", "007,5", ""], "2": ["1.080,85", "3,10", "2.000"]}
+    for month, cells in months.items():
+        lines = [f"{cell};{place}" for cell, place in zip(cells, ["80331", "20095", "01067", "04109"], strict=False)]
+        (tmp_path / f"{month}.csv").write_text("\n".join(["amount;place", *lines, "8,25;10115"]) + "\n")
+    table = mr.read_table(tmp_path / "*.csv")
+    assert table["amount"].to_pylist() == ["4,90", "12", "007,5", None, "8,25", "1.080,85", "3,10", "2.000", "8,25"]
+    assert table["place"].to_pylist() == [
+        "80331",
+        "20095",
+        "01067",
+        "04109",
+        "10115",
+        "80331",
+        "20095",
+        "01067",
+        "10115",
+    ]
+    opened = open_table(table.select(["amount"]))
+    numbers = encode(opened, infer_schema(opened)[0], [0]).numeric["amount"]
+    np.testing.assert_array_equal(numbers, [4.9, 12, 7.5, np.nan, 8.25, 1080.85, 3.1, 2000, 8.25])
+
+
 def test_patterns_put_files_one_below_the_other(write, tmp_path):
     write("bird,ring\nwren,1\n", "part-1.csv")
     write("ring,bird\nR-2,robin\n", "part-2.csv")
