@@ -5,6 +5,7 @@ import io
 import json
 from datetime import date, datetime
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
@@ -12,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import merula as mr
+from merula.data.encode import encode, infer_schema
+from merula.data.table import open_table
 from merula.data.table.write import write_table
 
 BIRDS = {"bird": ["wren", "robin", None], "größe": [9, None, 12], "wing": [4.9, 7.25, 9.0]}
@@ -141,6 +144,30 @@ def test_words_stay_words(write):
 
 def test_one_column(write):
     assert mr.read_table(write("bird\nwren\nrobin\n")).to_pydict() == {"bird": ["wren", "robin"]}
+
+
+def test_amounts_of_a_month_without_thousands_are_words_as_they_stand_beside_one_with_them(tmp_path):
+    """Alone, the first month is of numbers and the second of words."""
+    months = {"1": ["4,90", "12", "007,5", ""], "2": ["1.080,85", "3,10", "2.000"]}
+    for month, cells in months.items():
+        lines = [f"{cell};{place}" for cell, place in zip(cells, ["80331", "20095", "01067", "04109"], strict=False)]
+        (tmp_path / f"{month}.csv").write_text("\n".join(["amount;place", *lines, "8,25;10115"]) + "\n")
+    table = mr.read_table(tmp_path / "*.csv")
+    assert table["amount"].to_pylist() == ["4,90", "12", "007,5", None, "8,25", "1.080,85", "3,10", "2.000", "8,25"]
+    assert table["place"].to_pylist() == [
+        "80331",
+        "20095",
+        "01067",
+        "04109",
+        "10115",
+        "80331",
+        "20095",
+        "01067",
+        "10115",
+    ]
+    opened = open_table(table.select(["amount"]))
+    numbers = encode(opened, infer_schema(opened)[0], [0]).numeric["amount"]
+    np.testing.assert_array_equal(numbers, [4.9, 12, 7.5, np.nan, 8.25, 1080.85, 3.1, 2000, 8.25])
 
 
 def test_patterns_put_files_one_below_the_other(write, tmp_path):
@@ -289,6 +316,17 @@ def test_groups_of_digits_in_a_file_of_tabs_are_thousands(write):
     assert told == "holds numbers ('1,234', '22,345'), read as numbers, though another decimal sign would fit as well"
     assert mr.read_table(write("name\tamount\nwren\t1,234\ntit\t2,5\n"))["amount"].to_pylist() == [1.234, 2.5]
     assert mr.read_table(write("name;amount\nwren;1,234\ntit;2,345\n"))["amount"].to_pylist() == [1.234, 2.345]
+
+
+def test_short_whole_numbers_beside_groups_of_digits_tell_thousands_in_a_file_of_semicolons(write):
+    """Were commas decimal, some numbers would have one or two figures behind them."""
+    cells, numbers = ["997", "1,005", "850", "", "12,300", "912", "-2,010"], [997, 1005, 850, np.nan, 12300, 912, -2010]
+    text = "name;people;eggs\n" + "".join(f"wren;{cell};{k}\n" for k, cell in enumerate(cells))
+    table = open_table(mr.read_table(write(text)))
+    schema, _ = infer_schema(table)
+    np.testing.assert_array_equal(encode(table, schema, [0, 1, 2]).numeric["people"], numbers)
+    assert mr.read_table(write(text.replace("850", "8,5")))["people"].to_pylist()[:3] == [997.0, 1.005, 8.5]
+    assert mr.read_table(write(text), decimal=",")["people"].to_pylist()[:3] == [997.0, 1.005, 850.0]
 
 
 def test_titles_above_a_table_whose_lines_all_end_with_signs(write):

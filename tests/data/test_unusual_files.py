@@ -211,6 +211,17 @@ def test_numbers_that_may_be_meant_stay(write, cells):
     assert table.schema.metadata is None
 
 
+@pytest.mark.parametrize("empty", ["", "31"])
+@pytest.mark.parametrize("places", [(0, 1), (10, 11), (12_345, 39_000), (39_998, 39_999)])
+def test_a_few_nines_are_missing_wherever_they_stand(write, places, empty):
+    cells = [str(20 + k % 60) for k in range(40_000)]
+    cells[7] = empty
+    for place in places:
+        cells[place] = "9999"
+    table = mr.read_table(write("age,bird\n" + "\n".join(f"{cell},wren" for cell in cells) + "\n"))
+    assert open_table(table).hints.stand_ins == {"age": ("9999",)}
+
+
 def test_arrays_say_their_own_numbers():
     values = np.array([[20.0 + k % 40] for k in range(60)] + [[9999.0]] * 4)
     y = ["wren", "tit"] * 32
@@ -267,6 +278,21 @@ def test_points_between_thousands_are_none_of_decimals(write):
     assert values.tolist() == [float(value) for value in VISITORS * 3]
 
 
+@pytest.mark.parametrize("between", [".", ","])
+def test_new_rows_are_counted_in_thousands_as_those_learned_from(write, between):
+    """A file of one such number would by itself be of a fraction."""
+    visitors = np.array(VISITORS * 3)
+    path = write(f"visitors;museum\n{in_thousands(visitors.tolist()).replace('.', between)}\n", "museum.csv")
+    table = mr.read_table(path)
+    model, _ = fitted(table.rename_columns(["visitors", "bird"]))
+    new = write(f"visitors;keeper\n12{between}300;x\n", "new.csv")
+    (answer,) = model.predict_table(new)
+    whole = mr.NaiveBayesClassifier().fit(
+        pd.DataFrame({"visitors": visitors}), np.where(visitors > 1000, "full", "free")
+    )
+    assert answer["P(full)"][0].as_py() == whole.predict_proba(pd.DataFrame({"visitors": [12_300]}))[0, 1]
+
+
 def test_points_alone_are_in_doubt_and_told(write):
     text = "visitors;museum\n" + in_thousands([9190, 11190, 4565, 7125] * 5) + "\n"
     found, said = read(write(text))
@@ -297,3 +323,29 @@ def test_keys_that_look_like_powers_are_words(write):
     found, _ = read(write("key,wing\n0065e00000123,4.9\n0065e00000124,6.1\n"))
     assert found["key"] == ["0065e00000123", "0065e00000124"]
     assert read(write("wing\n1e5\n0.5\n"))[0] == {"wing": [1e5, 0.5]}
+
+
+@pytest.mark.parametrize("form", ["%d %b %Y", "%Y-%m-%d", "%d/%m/%Y"])
+@pytest.mark.parametrize(("order", "day"), [("dmy", "2018-05-03"), ("mdy", "2018-03-05")])
+def test_the_order_that_is_said_of_new_days_holds(write, form, order, day):
+    days = pd.date_range("2018-01-01", periods=40, freq="9D")
+    path = write("day,bird\n" + "\n".join(f"{one.strftime(form)},{'wren' if one.month < 5 else 'tit'}" for one in days))
+    table = mr.read_table(path)
+    new = mr.read_table(write("day\n03/05/2018\n", "new.csv"), date_order=order)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, exact = fitted(table)[0], mr.NaiveBayesClassifier()
+        exact.fit(pd.DataFrame({"day": days}), table["bird"])
+        found = model.predict_proba(new)
+        (answers,) = model.predict_table(write("day\n03/05/2018\n", "new.csv"), date_order=order)
+    assert answers["P(wren)"].to_pylist() == found[:, 1].tolist()
+    np.testing.assert_allclose(found, exact.predict_proba(pd.DataFrame({"day": pd.to_datetime([day])})), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:column .day. holds dates")
+def test_days_of_named_months_do_not_tell_the_order_of_new_ones(write):
+    """Alone, 03/05/2018 has the month first, as anywhere where nothing tells."""
+    days = pd.Series(pd.date_range("2018-01-01", periods=40, freq="9D"))
+    model = mr.NaiveBayesClassifier().fit(pd.DataFrame({"day": days.dt.strftime("%d %b %Y")}), days.dt.month < 5)
+    written, plain = (model.predict_proba(pd.DataFrame({"day": [one]})) for one in ("03/05/2018", "5 Mar 2018"))
+    np.testing.assert_array_equal(written, plain)

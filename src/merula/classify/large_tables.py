@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 def words_of(schema: Schema) -> list[str]:
     """The columns that held words when a model was fitted, and so hold words whatever they look like in a file.
 
-    Words were also numbers with a point between thousands: where all are such, others take them for fractions.
+    Words were also numbers with a point or a comma between thousands: where all are such, others take them for fractions.
     """
     return [
         c.name
         for c in schema.columns
         if c.kind == "text"
         or any(isinstance(level, str) for level in c.levels or ())
-        or (c.reading is not None and c.reading.form == "number" and c.reading.grouping == ".")
+        or (c.reading is not None and c.reading.form == "number" and c.reading.grouping in (".", ","))
     ]
 
 

@@ -16,7 +16,7 @@ from merula.data.encode.kinds import ORDERS, shown
 from merula.data.schema import Column, Label, Reading
 from merula.data.table import Table, distinct_labels, time_numbers
 from merula.data.units import same_unit
-from merula.data.words import as_labels, as_numbers, clean, understand, without_gaps
+from merula.data.words import Hints, as_labels, as_numbers, clean, understand, without_gaps
 from merula.data.words.decision import time_kind
 from merula.data.words.numbers import PLAIN
 from merula.data.words.times import is_impossible, names_month
@@ -40,7 +40,7 @@ def numbers_read(table: Table, column: Column, position: int) -> NDArray[Any]:
         if table.kind(position)[0] == "categorical":
             codes, labels = table.codes(position)
             if any(isinstance(label, str) for label in labels):
-                return np.append(worded_numbers(labels, column), np.nan)[codes]
+                return np.append(worded_numbers(labels, column, table.hints.date_order), np.nan)[codes]
         if column.reading and column.reading.form == "date" and table.kind(position)[0] == "numeric":
             return _days_without_signs(table.numbers(position, None), column)
         return without_sentinels(table.numbers(position, column.unit), column)
@@ -48,12 +48,15 @@ def numbers_read(table: Table, column: Column, position: int) -> NDArray[Any]:
         raise (error if fields_of(error).get("where") else located(error, f"column {column.name!r}", " ")) from None
 
 
-def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64]:
-    """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none."""
+def worded_numbers(words: Sequence[Label], column: Column, order: str | None = None) -> NDArray[np.float64]:
+    """The number that each word of a column of numbers or times means, NaN for missing; an error where one means none.
+
+    `order` is what was said of the day, month and year of these words.
+    """
     also, kind = (column.reading.missing if column.reading else ()), "datetime" if column.unit else "numeric"
     said = [word for word in words if isinstance(word, str)]
     only = _one_way.get() and column.reading is not None
-    for reading in (column.reading,) if only else _ways(column, said, kind):
+    for reading in (column.reading,) if only else _ways(column, said, kind, order):
         if reading is not None and time_kind(reading) == (column.unit or "").partition("[")[0]:
             values, strange = as_numbers(words, replace(reading, missing=also))
             impossible = [word for word in strange if reading.form == "date" and is_impossible(clean(word))]
@@ -76,8 +79,10 @@ def worded_numbers(words: Sequence[Label], column: Column) -> NDArray[np.float64
     )  # fmt: skip
 
 
-def _ways(column: Column, words: Sequence[str], kind: str) -> Iterator[Reading | None]:
-    """How words of a column may be read: as those that were learned from, as they are written here, or plainly."""
+def _ways(column: Column, words: Sequence[str], kind: str, order: str | None) -> Iterator[Reading | None]:
+    """How words of a column may be read: as was said of their days, as those that were learned from, as they are written here, or plainly."""
+    if order is not None and kind == "datetime" and (column.reading is None or column.reading.order != order):
+        yield understand(words, hints=Hints(date_order=order), wanted=kind)
     yield column.reading
     yield understand(words, wanted=kind)
     yield Reading("number")  # codes such as 007, where it is known that they are numbers

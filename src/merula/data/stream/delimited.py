@@ -129,11 +129,11 @@ class DelimitedFiles:
         return ["", *self.options.missing, *(word for word in IN_ANY_COLUMN if word not in self.options.keep)]
 
     def type_of(self, name: str, types: Mapping[str, Any]) -> Any:
-        """The type that the cells of a column are read as: the one asked for, or that of the first rows; words are codes."""
+        """The type that the cells of a column are read as: words where that was said, else the one asked for, or that of the first rows; words are codes."""
         import pyarrow as pa
 
         kind = self._start[0].schema.field(name).type
-        kind = kind if pa.types.is_time(kind) else types.get(name, kind)
+        kind = kind if pa.types.is_time(kind) or name in self.options.words else types.get(name, kind)
         if pa.types.is_timestamp(kind):
             return pa.timestamp("us", kind.tz)  # a fraction of a second may follow
         words = pa.types.is_string(kind) or pa.types.is_null(kind)
@@ -184,8 +184,9 @@ class _Lines:
         block = self.files.without_repeats(self.path, block, self.layout, self.block.line == 1)
         block = self.files.without_footer(self.path, block, self.layout) if self.last else block
         part = replace(self, block=block)
-        if part.block.data.strip(b"\r\n"):
-            yield part.table(columns, types)
+        table = part.table(columns, types) if part.block.data.strip(b"\r\n") else None
+        if table is not None and table.num_rows:  # none where all rows of the block were left out
+            yield table
 
     def table(self, columns: Sequence[str], types: Mapping[str, Any]) -> Any:
         """The rows of a block that is in UTF-8 and has no header."""
@@ -274,9 +275,15 @@ class _Lines:
         )
 
     def _misfit(self, name: str, word: Any, line: int, kind: Any) -> MisfitError:
+        import pyarrow as pa
+
+        first = self.files.first.schema.field(name).type
+        held = (
+            f"is read as {_called(kind)}" if pa.types.is_string(first) else f"holds {_called(kind)} in the first rows"
+        )
         error = MisfitError.at(
             f"{self.path}, line {line:,}",
-            f"holds {shortened(str(word), SHOWN)!r} in column {name!r}, which holds {_called(kind)} in the first rows",
+            f"holds {shortened(str(word), SHOWN)!r} in column {name!r}, which {held}",
             got=word,
             remedy=("say that it means missing (", Option("missing"), "), leave such rows out (", Option("on_error", "skip"), "), or say that the column holds words: ", Option("words")),
         )  # fmt: skip

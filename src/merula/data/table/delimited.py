@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from merula.core import InputError, Option, warn_user
@@ -30,6 +32,8 @@ from merula.data.table.thousands import with_thousands
 from merula.data.table.unit_rows import note_units, tells_units
 from merula.data.table.unusual import written_plainly
 from merula.data.words import clean
+from merula.data.words.cleaning import is_gap
+from merula.data.words.numbers import are_thousands
 from merula.show.numbers import several
 from merula.show.text import shortened
 
@@ -248,13 +252,21 @@ def dialect(sample: str, whole: bool) -> tuple[str, str]:
     best = max(SEPARATORS, key=lambda separator: _regularity(parted[separator]))
     if best == ",":
         return best, "."
-    cells = [cell for row in _cells(lines, best)[1:] for cell in row]
+    rows = _cells(lines, best)[1:]
+    cells = [cell for row in rows for cell in row]
     commas = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
-    points = any(map(DECIMAL_POINT.fullmatch, cells))
-    certain = best == ";" or not all(
-        map(GROUPS.fullmatch, commas)
-    )  # only where commas are decimal do semicolons part cells
-    return best, "," if commas and certain and not points else "."
+    if not commas or any(map(DECIMAL_POINT.fullmatch, cells)):
+        return best, "."
+    if not all(map(GROUPS.fullmatch, commas)):
+        return best, ","
+    # else only semicolons tell that commas are decimal, and 997 beside 1,005 that they are not
+    thousands = best != ";" or any(map(_holds_thousands, zip_longest(*rows, fillvalue="")))
+    return best, "." if thousands else ","
+
+
+def _holds_thousands(cells: Sequence[str]) -> bool:
+    """Whether a column's cells are surely whole numbers with a comma between thousands."""
+    return are_thousands(cell.strip().lstrip("+-−") for cell in cells if not is_gap(clean(cell)))
 
 
 def _cells(lines: list[str], separator: str) -> list[list[str]]:

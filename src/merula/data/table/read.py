@@ -11,11 +11,13 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from merula.core import InputError, bounded, located
 from merula.core.atomic_file import check_named, nearest_file
+from merula.core.notes import silenced
 from merula.data.table.declared_sizes import (
     MARK,
     arrow_size,
@@ -118,7 +120,7 @@ def read_file(path: PathLike, options: FileOptions = NOTHING_STATED) -> Any:
     """The table in a file, or in several, of which something is stated; see `read_table`."""
     paths = files_named(os.fspath(path))
     tables = [_read_one(one, options) for one in paths]
-    table = tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths)
+    table = tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths, options)
     return options.noted_in(with_stand_ins(table, options))
 
 
@@ -397,8 +399,8 @@ def _checked(table: Any) -> Any:
     return in_seconds(table)
 
 
-def _one_below_the_other(tables: list[Any], paths: list[str]) -> Any:
-    """All rows in one table; columns are matched by name, and are words where the files do not agree on another type."""
+def _one_below_the_other(tables: list[Any], paths: list[str], options: FileOptions) -> Any:
+    """All rows in one table; columns are matched by name, and are words as they stand where the files do not agree on another type."""
     import pyarrow as pa
 
     names = tables[0].column_names
@@ -411,8 +413,23 @@ def _one_below_the_other(tables: list[Any], paths: list[str]) -> Any:
         return pa.concat_tables(ordered, promote_options="permissive")
     except (pa.ArrowTypeError, pa.ArrowInvalid):
         unlike = {name for name in names if len({table.schema.field(name).type for table in ordered}) > 1}
+        ordered = [_with_words(table, path, unlike, options) for table, path in zip(ordered, paths, strict=True)]
         fields = [pa.field(name, pa.string()) if name in unlike else tables[0].schema.field(name) for name in names]
-        return pa.concat_tables([table.cast(pa.schema(fields)) for table in ordered], promote_options="permissive")
+        schema = pa.schema(fields, metadata=tables[0].schema.metadata)
+        return pa.concat_tables([table.cast(schema) for table in ordered], promote_options="permissive")
+
+
+def _with_words(table: Any, path: str, names: Collection[str], options: FileOptions) -> Any:
+    """The table of a file, these columns as the words that stand in it: 4,90 is not 4.9 beside 1.080,85."""
+    import pyarrow as pa
+
+    if all(pa.types.is_string(table.schema.field(name).type) for name in names):
+        return table
+    with silenced():  # what there is to say of the file was said when it was read
+        written = _read_one(path, replace(options, words=[*options.words, *names]))
+    for name in names:
+        table = table.set_column(table.column_names.index(name), name, written[name])
+    return table
 
 
 def _one_line(error: Exception) -> str:

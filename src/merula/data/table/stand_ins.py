@@ -12,10 +12,6 @@ from merula.data.table.file_options import STAND_INS, FileOptions
 NINES = np.array([sign * int("9" * digits) for digits in range(3, 10) for sign in (1, -1)], dtype=np.float64)
 BEYOND = 5.0  # ranges of all other numbers
 FEWEST, TWICE = 10, 2  # other numbers; rows with the same nines
-LOOKED_AT, RUN = (
-    2**14,
-    8,
-)  # rows that tell whether there may be any: runs, evenly spread, of as many as memory is fetched at a time
 
 
 def with_stand_ins(table: Any, options: FileOptions) -> Any:
@@ -43,7 +39,7 @@ def _stand_ins(column: Any, options: FileOptions) -> list[str]:
 
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return []
-    if not np.isin(_some(column), NINES).any():
+    if not _ends_in_nines(column):
         return []
     known = column.drop_null().to_numpy().astype(np.float64)
     nines = np.isin(known, NINES)
@@ -57,18 +53,11 @@ def _stand_ins(column: Any, options: FileOptions) -> list[str]:
     return [word for word in words if word not in options.keep]
 
 
-def _some(column: Any) -> Any:
-    """The numbers of some rows, in runs that are evenly spread; of all where they are not many."""
-    step = -(-len(column) // LOOKED_AT) or 1
-    runs = [_runs(chunk, step * RUN) for chunk in column.chunks if len(chunk)]
-    return np.concatenate(runs) if runs else np.empty(0)
-
-
-def _runs(chunk: Any, apart: int) -> Any:
-    """The numbers of runs whose beginnings lie so many rows apart; of an empty cell whatever stands there, which at worst has all be looked at."""
-    import pyarrow as pa
-
-    filled = pa.Array.from_buffers(chunk.type, len(chunk), [None, chunk.buffers()[1]], offset=chunk.offset)
-    numbers = filled.to_numpy()
-    whole = len(numbers) // apart * apart
-    return np.append(numbers[:whole].reshape(-1, apart)[:, :RUN], numbers[whole : whole + RUN])
+def _ends_in_nines(column: Any) -> bool:
+    """Whether the least or the largest number is one of the nines, or none that tells: what lies beyond all others stands there, in whatever row."""
+    chunks = [chunk.to_numpy() for chunk in column.drop_null().chunks if len(chunk)]
+    ends = np.array([end for numbers in chunks for end in (numbers.min(), numbers.max())], dtype=np.float64)
+    if not len(ends):
+        return False
+    extremes = np.array([ends.min(), ends.max()])
+    return bool(np.isin(extremes, NINES).any()) or not bool(np.isfinite(extremes).all())

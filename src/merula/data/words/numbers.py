@@ -15,7 +15,7 @@ from merula.data.units import one_name, same_unit
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 CURRENCY = r"(?:[A-Z]{1,3})?[$€£¥￥＄￡₹₽₩₺₪฿₫₴₦₱₡¢]|USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW|TRY|RUB|AED|ARS|CLP|COP|EGP|IDR|ILS|KES|MAD|MYR|NGN|PEN|PHP|PKR|QAR|RON|SAR|THB|TWD|UAH|VND|Rs\.?|Rp\.?|Fr\.?|kr\.?|лв\.?|руб\.?|zł|Kč|đ|元|円|원|\\"  # the last is what Shift JIS has for ¥
 SCALE = r"[KkMmBT]|[MmBb]n|mm|MM|tn|thousand|[mb]illion|trillion|Tsd\.?|Mio\.?|Mrd\.?|ml[nd]\.?|[Cc]r(?:ores?|\.)?|[Ll]akhs?|[Ll]acs?|L|[千万亿億兆]"  # beside money: $1.2M
-PER = r"/ ?[^\W\d_]{1,10}[23²³]?"  # as in €/m²
+PER = r"/ ?[^\W\d_]{1,10}[23²³.]?"  # as in €/m² and €/St.
 SIGN = "[-+−–]"
 PARTS = re.compile(  # blanks are not given back (*+): a long row of them would take time beyond measure
     rf"(?:(?P<bound>[<>≤≥]=?)\s*+)?(?:(?P<lead>{CURRENCY})\s*+(?=\())?(?P<open>\()?\s*+(?P<sign>{SIGN}?)\s*+(?P<before>{CURRENCY})?\s*+(?P<inner>{SIGN}?)\s*+"

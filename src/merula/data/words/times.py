@@ -48,7 +48,7 @@ ZONES = {
     "JST": 9,
     "KST": 9,
 }  # hours ahead; those of America as RFC 2822 has them
-ZONE = rf" *(?P<zone>Z|UTC|GMT|[-+]\d{{2}}(?::?\d{{2}})?|{'|'.join(ZONES)})?(?:\[[A-Z][\w/+-]*\])?"
+ZONE = rf" *(?P<zone>Z|(?:UTC|GMT)(?:[-+]\d{{1,2}}(?::?\d{{2}})?)?|[-+]\d{{2}}(?::?\d{{2}})?|{'|'.join(ZONES)})?(?:\[[A-Z][\w/+-]*\])?"
 FARTHEST = 15  # whole hours that a zone is ahead of UTC or behind it
 ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}  # the year before the first of each
 DAYS = {
@@ -218,6 +218,8 @@ def instant(word: str, order: str) -> int | None:
     if found is None:
         return None
     held = found.groupdict()
+    if "first" in held and not order:  # days whose months are named do not tell which number is the month
+        return None
     if "first" in held and order == "ymd" and _is_short(found):
         held["year"], held["month"], held["day"] = held["first"], held["second_number"], held["year"]
     elif "first" in held:
@@ -413,9 +415,11 @@ def _fraction(held: dict[str, str]) -> int:
 
 def _offset(zone: str | None) -> timedelta | None:
     """How far a time zone is ahead of UTC; None where nothing on earth is as far."""
-    if not zone or zone[0] not in "+-":
-        return timedelta(hours=ZONES.get(zone or "", 0))
-    hours, minutes = int(zone[1:3]), int(zone[3:].lstrip(":") or 0)
+    ahead = (zone or "").removeprefix("UTC").removeprefix("GMT")
+    if not ahead or ahead[0] not in "+-":
+        return timedelta(hours=ZONES.get(ahead, 0))
+    figures = ahead[1:].replace(":", "")
+    hours, minutes = (int(figures), 0) if len(figures) < 3 else (int(figures[:-2]), int(figures[-2:]))
     if hours > FARTHEST or minutes > 59:
         return None
-    return timedelta(hours=hours, minutes=minutes) * (1 if zone[0] == "+" else -1)
+    return timedelta(hours=hours, minutes=minutes) * (1 if ahead[0] == "+" else -1)

@@ -96,10 +96,12 @@ def sample(source: Source, rows: int) -> Any:
 def scored(source: Source, schema: Schema, columns: Sequence[str], function: Any, n_jobs: int | None) -> Iterator[Any]:
     """What `function(table)` gives for these columns of each piece, in order; pieces are worked on side by side."""
     table: StreamedTable = source.table
+    options = getattr(table.stream, "options", None)  # what was said of the order of days is in no piece
 
     def work(piece: Piece) -> list[Any]:
         try:
-            return [function(part) for part in piece.read(columns, types_for(schema, columns))]
+            parts = piece.read(columns, types_for(schema, columns))
+            return [function(options.noted_in(part) if options and options.date_order else part) for part in parts]
         except ValueError as error:
             raise _placed(error, piece) from None
 

@@ -12,7 +12,7 @@ const MONEY =
 const SCALE =
   "[KkMmBT]|[MmBb]n|mm|MM|tn|thousand|[mb]illion|trillion|Tsd\\.?|Mio\\.?|Mrd\\.?|ml[nd]\\.?|[Cc]r(?:ores?|\\.)?|[Ll]akhs?|[Ll]acs?|L|[千万亿億兆]";
 const LETTER = "[\\p{L}\\p{Nl}\\p{No}]"; // what Python takes for part of a word, but figures and the underscore
-const PER = `/ ?${LETTER}{1,10}[23²³]?`; // as in €/m²
+const PER = `/ ?${LETTER}{1,10}[23²³.]?`; // as in €/m² and €/St.
 const NUMBER_PARTS = new RegExp(
   `^(?:(?<lead>${MONEY})\\s*(?=\\())?(?<open>\\()?\\s*(?<sign>[-+−–]?)\\s*(?<before>${MONEY})?\\s*(?<inner>[-+−–]?)\\s*` +
     "(?<digits>\\d(?:[\\d.,'’ ]*[\\d.])?|[.,]\\d+)(?<exponent>[eE][-+]?\\d+)?(?<even>[.,](?:--|[-–—]))?" +

@@ -6,7 +6,7 @@ import { TIME_OF_DAY, microseconds, secondsIn, withColons } from "./word_clock.j
 const NAME = "[\\p{L}\\p{Nl}\\p{No}_]";
 const WEEKDAY = `(?:${NAME}{2,10}\\.?,? +)?`;
 const ZONES = { EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7, WET: 0, WEST: 1, CET: 1, CEST: 2, MEZ: 1, MESZ: 2, EET: 2, EEST: 3, MSK: 3, JST: 9, KST: 9 }; // hours ahead
-const TIME_ZONE = ` *(?<zone>Z|UTC|GMT|[-+]\\d{2}(?::?\\d{2})?|${Object.keys(ZONES).join("|")})?(?:\\[[A-Z][\\w/+-]*\\])?`;
+const TIME_ZONE = ` *(?<zone>Z|(?:UTC|GMT)(?:[-+]\\d{1,2}(?::?\\d{2})?)?|[-+]\\d{2}(?::?\\d{2})?|${Object.keys(ZONES).join("|")})?(?:\\[[A-Z][\\w/+-]*\\])?`;
 const FARTHEST = 15; // whole hours that a zone is ahead of UTC or behind it
 const ERAS = { 令和: 2018, 平成: 1988, 昭和: 1925, 大正: 1911, 明治: 1867 }; // the year before the first of each
 // the names of days, as in data/words/times.py; before and behind a day of figures
@@ -112,6 +112,7 @@ function isDay([day, month]) {
 export function timeOf(word, order) {
   const held = matchedDate(word);
   if (held === null) return null;
+  if (held.first !== undefined && !order) return null; // days whose months are named do not tell which number is the month
   if (held.first !== undefined) Object.assign(held, inDateOrder(held, order));
   const month = held.name === undefined ? Number(held.month) : monthNamed(held.name);
   const year = fullYear(held.year);
@@ -168,9 +169,11 @@ function inAnyCase(pattern) {
 
 // How many seconds a time zone is ahead of UTC; null where nothing on earth is as far.
 function zoneOffset(zone) {
-  if (!zone || !/^[-+]/u.test(zone)) return (ZONES[zone] ?? 0) * 3600;
-  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(":", ""))];
-  return hours > FARTHEST || minutes > 59 ? null : (zone[0] === "+" ? 1 : -1) * (hours * 3600 + minutes * 60);
+  const ahead = (zone ?? "").replace(/^(?:UTC|GMT)/u, "");
+  if (!/^[-+]/u.test(ahead)) return (ZONES[ahead] ?? 0) * 3600;
+  const figures = ahead.slice(1).replace(":", "");
+  const [hours, minutes] = figures.length < 3 ? [Number(figures), 0] : [Number(figures.slice(0, -2)), Number(figures.slice(-2))];
+  return hours > FARTHEST || minutes > 59 ? null : (ahead[0] === "+" ? 1 : -1) * (hours * 3600 + minutes * 60);
 }
 
 // The microseconds that a duration such as 2h 30min, 26:15:00 or 3 days 04:05:06 lasts; null where the word is none.
