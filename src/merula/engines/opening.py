@@ -16,6 +16,7 @@ from merula.data.table.read import STANDARD, files_named
 from merula.engines.base import Source
 from merula.engines.sql.opening import open_remote
 from merula.engines.stream import StreamedTable
+from merula.show.numbers import rows_without
 
 ENGINES = ("memory", "stream", "sql")
 STREAMED = 2**30  # bytes of files, from which on they are read in pieces where nobody says how
@@ -158,7 +159,7 @@ def _in_memory(table: Any, target: str, weight: str | None, reader: str) -> Sour
     frame = table.frame
     missing = frame[target].is_null() | (frame[target].is_nan() if frame[target].dtype.is_float() else False)
     if missing.any():
-        warn_user(f"{int(missing.sum()):,} of {len(frame):,} rows have no {target!r} and are left out", UserWarning)
+        warn_user(rows_without(int(missing.sum()), len(frame), target), UserWarning)
         frame = frame.filter(~missing)
     aside = [name for name in (target, weight) if name is not None]
     return Source(

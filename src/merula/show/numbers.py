@@ -141,3 +141,15 @@ def several(value: float, what: str, many: str | None = None) -> str:
     ('1 row', '2,000 rows', '2 classes')
     """
     return f"{count(value)} {what if value == 1 else many or what + 's'}"
+
+
+def rows_without(rows: float, total: float, column: object, then: str = "left out") -> str:
+    """How many of all rows have an empty cell in a column, and what becomes of them.
+
+    Examples
+    --------
+    >>> rows_without(1, 261, "diagnosis"), rows_without(11, 7043, "group 2")
+    ("1 of 261 rows has no 'diagnosis' and is left out", "11 of 7,043 rows have no 'group 2' and are left out")
+    """
+    has, be = ("has", "is") if rows == 1 else ("have", "are")
+    return f"{count(rows)} of {count(total)} rows {has} no {column!r} and {be} {then}"

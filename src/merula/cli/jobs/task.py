@@ -21,6 +21,7 @@ from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
 from merula.data.table import NOTHING_STATED, FileOptions, Table, open_table, plain_label, read_file
 from merula.engines.opening import large_or_none
+from merula.show.numbers import rows_without
 
 BUNDLED = ("penguins",)
 SAID = (TargetColumnWarning, SentinelWarning, AlikeClassesWarning)  # by a remark already: a leak, a sentinel, or a note
@@ -235,7 +236,7 @@ def _with_classes(table: Any, asked: Asked, console: Console) -> Any:
         raise InputError.at(f"the target {target!r}", "is empty in every row")
     if missing:
         told = "learned from as far as they help" if asked.unlabelled else "left out"
-        console.note(f"{missing:,} of {table.num_rows:,} rows have no {target!r} and are {told}", target)
+        console.note(rows_without(missing, table.num_rows, target, told), target)
         table = table.filter(table[target].is_valid())
     return table
 

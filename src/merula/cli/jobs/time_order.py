@@ -13,6 +13,7 @@ from merula.core import InputError
 from merula.core.errors import renamed
 from merula.data.encode import encode, infer_schema
 from merula.data.table import open_table
+from merula.show.numbers import rows_without
 
 if TYPE_CHECKING:
     from merula.cli.jobs.task import Asked, Task
@@ -31,7 +32,7 @@ def with_times(table: Any, asked: Asked, console: Console) -> tuple[Any, Any]:
     if missing == table.num_rows:
         raise InputError.at("--by-time", f"is {asked.by_time!r}, which is empty in every row", got=asked.by_time)
     if missing:
-        console.note(f"{missing:,} of {table.num_rows:,} rows have no {asked.by_time!r} and are left out")
+        console.note(rows_without(missing, table.num_rows, asked.by_time))
         table, times = table.filter(known), times[known]
     try:
         return table, checked_times(times, table.num_rows)

@@ -30,6 +30,7 @@ from merula.engines.sql.needs import (
 from merula.engines.sql.reading import CLASS, COUNT, Reading, numbers_of, weight_problem
 from merula.engines.sql.statements import first_rows, grouped, projected
 from merula.engines.sql.sums import Found, Origins, Question
+from merula.show.numbers import rows_without
 from merula.stats import CellCounts, Moments
 
 MOST_GROUPS_OF_SUMS = (
@@ -169,8 +170,7 @@ def _note_left_out(reading: Reading, rows: int, total: int) -> None:
     key = f"left out {reading.target}"
     if rows and key not in reading.table.said:
         reading.table.said.add(key)
-        what = f"{rows:,} of {total:,} rows have no {reading.target!r} and are left out"
-        warn_of([Note(UserWarning, what, reading.target)])
+        warn_of([Note(UserWarning, rows_without(rows, total, reading.target), reading.target)])
 
 
 def _nearer(reading: Reading, moments: Moments, far: Sequence[str], near: Mapping[str, float]) -> Moments:

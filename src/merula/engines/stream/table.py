@@ -16,7 +16,7 @@ from merula.data.stream.pieces import MisfitError, check_unchanged
 from merula.engines.base import Source
 from merula.engines.stream.checkpoint import Checkpoint, Counted
 from merula.engines.stream.rows import with_class
-from merula.show.numbers import several
+from merula.show.numbers import rows_without, several
 from merula.stats import Wanted
 
 ONCE = "the batches can be read only once, and {} reads them a second time"
@@ -125,7 +125,8 @@ class StreamedTable:
     def tell_left_out(self, counted: Counted, source: Source) -> None:
         """Say once how many rows have no class, and how many could not be read."""
         if counted.without_class and not self._state.get("told"):
-            warn_of([Note(UserWarning, f"{counted.without_class:,} of {counted.rows:,} rows have no {source.target!r} and are left out", source.target)])  # fmt: skip
+            what = rows_without(counted.without_class, counted.rows, source.target)
+            warn_of([Note(UserWarning, what, source.target)])
         skipped = getattr(self.stream, "left_out", 0)
         if skipped and not self._state.get("told"):
             warn_user(f"{several(skipped, 'row')} that could not be read {'is' if skipped == 1 else 'are'} left out in all", UserWarning)  # fmt: skip
