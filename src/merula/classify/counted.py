@@ -261,8 +261,9 @@ def read_like(like: Any) -> Like:
         return Like()
     if isinstance(like, str | os.PathLike):
         like = _opened(like)
-    if isinstance(like, Schema):
-        return Like(like)
+    if isinstance(like, Schema):  # where missing was a level, too: the model that is counted for says whether it is
+        known = {c.name: tuple(level for level in c.levels if level is not None) for c in like.columns if c.levels}
+        return Like(like.with_levels(known))
     if isinstance(like, Counts):
         return Like(like.schema, like.estimator, like.plan)
     if hasattr(like, "fitted_") and hasattr(like, "with_choices_fixed"):
