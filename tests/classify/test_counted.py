@@ -363,6 +363,19 @@ def test_a_schema_with_a_level_for_missing_makes_none_for_other_models():
     np.testing.assert_allclose(plain.predict_proba(rows), whole.predict_proba(rows), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("model", [mr.TANClassifier(), mr.NaiveBayesClassifier(distributions="auto")])
+def test_what_a_model_leaves_open_is_taken_from_what_is_counted_like(model):
+    table = pd.concat(three(9), ignore_index=True).drop(columns="times")
+    rows = table.drop(columns=TARGET)
+    whole = clone(model).fit(rows, table[TARGET])
+    parts = [mr.count(part, target=TARGET, model=model, like=whole) for part in (table[::2], table[1::2])]
+    found = (parts[0] + parts[1]).model().predict_proba(rows)
+    np.testing.assert_allclose(found, whole.predict_proba(rows), rtol=0, atol=1e-9)
+    assert mr.count(table, target=TARGET, model=model, like=parts[0]).weight == len(table)
+    with pytest.raises(mr.InputError, match="model and like= differ: missing is 'level' in one"):
+        mr.count(table, target=TARGET, model=clone(model).set_params(missing="level"), like=whole)
+
+
 def test_a_schema_without_cuts_is_refused_for_models_that_cut():
     schema = mr.count(TABLE, target=TARGET).schema
     with pytest.raises(

@@ -352,7 +352,8 @@ def _refuse_another_model(model: Any, estimator: Any) -> None:
     if type(asked) is not type(estimator):
         raise InputError.at("model", (f"is {type(asked).__name__}, but ", Option("like"), f" is for {type(estimator).__name__}"), remedy="leave it out")  # fmt: skip
     if not isinstance(model, str):
-        refuse_other_options(asked, estimator, "model and like= differ", ("n_jobs", "kinds", "parents"))
+        left = [name for name in ("numeric", "distributions") if is_auto(getattr(asked, name, None))]  # to `like`
+        refuse_other_options(asked, estimator, "model and like= differ", ("n_jobs", "kinds", "parents", *left))
 
 
 def refuse_model(estimator: Any, plan: Plan | None = None) -> None:
