@@ -16,7 +16,7 @@ from merula.cli.jobs.readings import note_readings, one_spelling
 from merula.cli.jobs.time_order import with_times
 from merula.core import InputError, one_of, warn_of
 from merula.core.notes import SaidNote
-from merula.data.encode import Target, encode_target, infer_schema
+from merula.data.encode import Target, checked_weights, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
 from merula.data.table import NOTHING_STATED, FileOptions, Table, open_table, plain_label, read_file
@@ -324,4 +324,4 @@ def numbers_of(table: Any, name: str) -> Any:
             got=name,
             remedy="name a column that says how often each row counts",
         )
-    return column.numbers(0)
+    return checked_weights(column.numbers(0), table.num_rows, f"the weight {name!r}")
