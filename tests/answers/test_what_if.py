@@ -176,3 +176,31 @@ def test_the_pool_is_asked_too(penguins):
     found = mr.what_if(model, row, "Chinstrap", most=2)
     assert not found.exact or len(found.changes) == 1
     assert model.predict(pd.DataFrame([found.row(row)], columns=penguins[0].columns))[0] == "Chinstrap"
+
+
+def test_changes_that_lead_there_only_together_are_found_beside_dearer_ones_that_do_alone():
+    rng = np.random.default_rng(1)
+    ill = rng.integers(0, 2, 600)
+    rows = pd.DataFrame({name: rng.normal(far * ill, 1) for name, far in {"a": 6, "d": 6, "b": 2.5, "c": 2.5}.items()})
+    model = mr.BayesClassifier().fit(rows, np.array(["no", "yes"])[ill])
+    row, prices = {"a": 2.3, "d": 2.0, "b": 0.0, "c": 0.0}, {"a": 3, "d": 3, "b": 1, "c": 1}
+    numbers = np.linspace(-1, 5, 40)
+    pairs = pd.DataFrame([{**row, "b": b, "c": c} for b, c in product(numbers, numbers)])
+    singles = pd.DataFrame([{**row, name: value} for name in ("b", "c") for value in numbers])
+    assert (model.predict(pairs) == "yes").any() and (model.predict(singles) == "no").all()
+    found = mr.what_if(model, row, "yes", prices=prices)
+    assert found.price == 2 and model.predict(pd.DataFrame([found.row(row)]))[0] == "yes"
+
+
+@pytest.mark.parametrize("scale", ["range", "none"])
+def test_of_neighbours_numbers_change_within_what_the_rows_hold(scale, penguins):
+    numbers = penguins[0].dropna()[["bill_length_mm", "flipper_length_mm"]]
+    species = penguins[1][numbers.index]
+    model = mr.NearestNeighborsClassifier(scale=scale).fit(numbers, species)
+    row = numbers.iloc[0].to_dict()
+    found = mr.what_if(model, row, "Gentoo")
+    changed = found.row(row)
+    assert model.predict(pd.DataFrame([changed]))[0] == "Gentoo"
+    assert all(numbers[name].min() <= changed[name] <= numbers[name].max() for name in row)
+    unknown = mr.what_if(model, {**row, "flipper_length_mm": None}, "Gentoo")
+    assert unknown.hopes == () and "answers to hope for are not told" in unknown.asked

@@ -343,6 +343,39 @@ def test_a_schema_survives_its_file_bit_by_bit(tmp_path):
     assert json.loads((tmp_path / "schema.json").read_text())["format"] == "merula schema"
 
 
+@pytest.mark.parametrize("model", [mr.NaiveBayesClassifier(missing="level"), mr.TANClassifier(missing="level")])
+def test_a_schema_of_a_model_to_which_missing_is_a_level_may_be_counted_like(model, tmp_path):
+    table = pd.concat(three(5), ignore_index=True).drop(columns="times")
+    rows = table.drop(columns=TARGET)
+    whole = clone(model).fit(rows, table[TARGET])
+    whole.schema_.save(tmp_path / "schema.json")
+    assert None in whole.schema_["色泽"].levels
+    parts = [mr.count(part, target=TARGET, model=model, like=tmp_path / "schema.json") for part in (table[::2], table[1::2])]  # fmt: skip
+    found = (parts[0] + parts[1]).model().predict_proba(rows)
+    np.testing.assert_allclose(found, whole.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+def test_a_schema_with_a_level_for_missing_makes_none_for_other_models():
+    schema = mr.count(TABLE, target=TARGET, model=mr.NaiveBayesClassifier(missing="level")).schema
+    plain = mr.count(TABLE, target=TARGET, like=schema).model()
+    rows = TABLE.drop(columns=TARGET)
+    whole = mr.NaiveBayesClassifier().fit(rows, TABLE[TARGET])
+    np.testing.assert_allclose(plain.predict_proba(rows), whole.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", [mr.TANClassifier(), mr.NaiveBayesClassifier(distributions="auto")])
+def test_what_a_model_leaves_open_is_taken_from_what_is_counted_like(model):
+    table = pd.concat(three(9), ignore_index=True).drop(columns="times")
+    rows = table.drop(columns=TARGET)
+    whole = clone(model).fit(rows, table[TARGET])
+    parts = [mr.count(part, target=TARGET, model=model, like=whole) for part in (table[::2], table[1::2])]
+    found = (parts[0] + parts[1]).model().predict_proba(rows)
+    np.testing.assert_allclose(found, whole.predict_proba(rows), rtol=0, atol=1e-9)
+    assert mr.count(table, target=TARGET, model=model, like=parts[0]).weight == len(table)
+    with pytest.raises(mr.InputError, match="model and like= differ: missing is 'level' in one"):
+        mr.count(table, target=TARGET, model=clone(model).set_params(missing="level"), like=whole)
+
+
 def test_a_schema_without_cuts_is_refused_for_models_that_cut():
     schema = mr.count(TABLE, target=TARGET).schema
     with pytest.raises(

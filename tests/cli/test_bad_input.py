@@ -192,7 +192,7 @@ def test_target_without_classes(merula, folder):
 
 def test_negative_weights(merula, folder):
     (folder / "t.csv").write_text("island,n,species\nDream,1,Adelie\nBiscoe,-2,Gentoo\n")
-    check(merula("fit", "t.csv", "-t", "species", "--weight", "n"), BAD_INPUT, "negative")
+    check(merula("fit", "t.csv", "-t", "species", "--weight", "n"), BAD_INPUT, "the weight 'n' holds a negative value")
 
 
 # --------------------------------------------------------------------------------------------------------- model files

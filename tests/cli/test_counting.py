@@ -175,3 +175,21 @@ def test_weights_are_counted(merula, folder):
         ).stdout
     )
     assert told["rows"] == 6 and told["classes"] == {"finch": 2, "tit": 4}
+
+
+@pytest.mark.parametrize("model", ["naive", "tan"])
+def test_a_part_may_be_of_one_class(merula, folder, model):
+    table = pd.read_csv(PENGUINS)
+    for species, part in table.groupby("species"):
+        part.to_csv(folder / f"{species}.csv", index=False)
+    done(merula("count", "penguins", "-t", "species", "--model", model, "--schema-out", "schema.json", "-o", "all.counts"))  # fmt: skip
+    parts = [f"{species}.counts" for species in table["species"].unique()]
+    for part in parts:
+        done(merula("count", part.replace("counts", "csv"), "-t", "species", "--model", model, "--like", "schema.json", "-o", part))  # fmt: skip
+    done(merula("merge", *parts, "-o", "parts.merula"))
+    done(merula("merge", "all.counts", "-o", "whole.merula"))
+    rows = table.drop(columns="species")
+    found, expected = (mr.load(folder / name).predict_proba(rows) for name in ("parts.merula", "whole.merula"))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    alone = merula("merge", parts[0], "-o", "alone.merula")
+    assert alone.exit_code == 2 and "one class only" in alone.stderr and not (folder / "alone.merula").exists()

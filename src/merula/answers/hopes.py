@@ -38,15 +38,15 @@ class Hope:
 def hopes(model: BayesianClassifier, known: Encoded, met: Met) -> tuple[tuple[Hope, ...], str]:
     """The answers that lead to what is wanted, most probable first; or none, and why it cannot be told."""
     joint = vars(model).get("joint_", model)
-    try:
-        askable(joint)
-    except InputError as error:
-        return (), f"answers to hope for are not told: {error}"
-    log_joint = joint.fitted_.log_joint(known)
-    view = _Open(model, joint, known, known_evidence(log_joint), met)
     cells = cells_of(model, known)
     unknown = [c for c in model.schema_.columns if cells[c.name] is None and c.kind not in ("ignore", "text")]
-    found = [hope for column in unknown for hope in view.of(column)]
+    try:
+        askable(joint)
+        log_joint = joint.fitted_.log_joint(known)
+        view = _Open(model, joint, known, known_evidence(log_joint), met)
+        found = [hope for column in unknown for hope in view.of(column)]
+    except InputError as error:
+        return (), f"answers to hope for are not told: {error}"
     found.sort(key=lambda hope: (-round(hope.probability, 12), hope.column, hope.text))
     asked = "" if joint is model else f"probabilities as {type(joint).__name__}, the joint part of the pool, sees them"
     return tuple(found), asked if found else ""

@@ -15,6 +15,7 @@ from merula.core import Array, InputError, one_of
 from merula.data.schema import Column, Label
 from merula.data.table import plain_label
 from merula.distributions.discretize import assign, interval_labels
+from merula.distributions.neighbors import NeighborDistribution
 
 PLACES = 101  # of a number that are tried
 ENDS = np.array([0.005, 0.995])  # shares of a number's mass between which it may be changed by default
@@ -193,6 +194,17 @@ def _range(column: Column, limits: Any) -> tuple[float, float]:
 def _ends(model: BayesianClassifier, column: Column) -> tuple[float, float]:
     """Where nearly all numbers of the column lie, in some class."""
     told = vars(model).get("joint_", model)
-    found = quantiles(told, column.name, ENDS)
-    found = np.concatenate([found[np.isfinite(found)], atoms(told, column.name)])
+    near = [part for part in told.fitted_.factors_of(column.name) if isinstance(part, NeighborDistribution)]
+    if near:  # neighbours tell classes apart, and of numbers what the rows hold
+        found = np.concatenate([_ends_of_rows(part, column.name) for part in near])
+    else:
+        found = quantiles(told, column.name, ENDS)
+        found = np.concatenate([found[np.isfinite(found)], atoms(told, column.name)])
     return (float(found.min()), float(found.max())) if len(found) else (0.0, 0.0)
+
+
+def _ends_of_rows(part: NeighborDistribution, name: str) -> Array:
+    """Between which numbers nearly all of each class's kept rows lie."""
+    values = part.cells[:, part.columns.index(name)]
+    known = [values[(part.labels == label) & ~np.isnan(values)] for label in np.unique(part.labels)]
+    return np.concatenate([np.quantile(some, ENDS) for some in known if len(some)] or [np.zeros(0)])

@@ -300,22 +300,30 @@ def _beats(goal: _Goal, first: Option, second: Option) -> bool:
 
 
 def _beam(goal: _Goal, options: Sequence[Option], most: int) -> tuple[tuple[Option, ...] | None, bool]:
-    """The cheapest set that was found by extending, again and again, the sets that come nearest to the goal."""
+    """The cheapest set that was found by extending, again and again, the sets that come nearest to the goal.
+
+    Those that lead there are not extended: with more changes they are only dearer.
+    """
     best: tuple[Option, ...] | None = None
-    price = np.inf
+    price = left = np.inf  # `left`: from which price on sets were not looked at
     kept: list[tuple[Option, ...]] = [()]
-    for _ in range(most):
+    least = min(one.price for one in options)
+    for size in range(1, most + 1):
         sets = [(*some, one) for some in kept for one in options if one.column not in {each.column for each in some}]
         sets = [some for some in sets if _price(some) < price]
         if not sets:
             break
         joints = goal.log_joints(sets)
-        for some in (sets[k] for k in np.flatnonzero(goal.met(joints))):
+        met = goal.met(joints)
+        for some in (sets[k] for k in np.flatnonzero(met)):
             if _price(some) < price:
                 best, price = some, _price(some)
         order = np.argsort([-_nearness(goal, joint) for joint in joints], kind="stable")
-        kept = [sets[k] for k in order[:BEAM]]
-    return best, best is not None and len(best) == 1
+        near = [sets[k] for k in order if not met[k] and _price(sets[k]) + least < price]
+        kept = near[:BEAM]
+        if size < most:
+            left = min([left, *(_price(some) + least for some in near[BEAM:])])
+    return best, best is not None and len(best) == 1 and price <= left
 
 
 def _price(some: Iterable[Option]) -> float:

@@ -261,8 +261,9 @@ def read_like(like: Any) -> Like:
         return Like()
     if isinstance(like, str | os.PathLike):
         like = _opened(like)
-    if isinstance(like, Schema):
-        return Like(like)
+    if isinstance(like, Schema):  # where missing was a level, too: the model that is counted for says whether it is
+        known = {c.name: tuple(level for level in c.levels if level is not None) for c in like.columns if c.levels}
+        return Like(like.with_levels(known))
     if isinstance(like, Counts):
         return Like(like.schema, like.estimator, like.plan)
     if hasattr(like, "fitted_") and hasattr(like, "with_choices_fixed"):
@@ -351,7 +352,8 @@ def _refuse_another_model(model: Any, estimator: Any) -> None:
     if type(asked) is not type(estimator):
         raise InputError.at("model", (f"is {type(asked).__name__}, but ", Option("like"), f" is for {type(estimator).__name__}"), remedy="leave it out")  # fmt: skip
     if not isinstance(model, str):
-        refuse_other_options(asked, estimator, "model and like= differ", ("n_jobs", "kinds", "parents"))
+        left = [name for name in ("numeric", "distributions") if is_auto(getattr(asked, name, None))]  # to `like`
+        refuse_other_options(asked, estimator, "model and like= differ", ("n_jobs", "kinds", "parents", *left))
 
 
 def refuse_model(estimator: Any, plan: Plan | None = None) -> None:

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from merula.core import InputError, one_of, warn_user
+from merula.data.encode import checked_weights
 from merula.data.stream import Stream, open_stream
 from merula.data.stream.batches import as_arrow
 from merula.data.table import NOTHING_STATED, FileOptions, open_table, read_file
@@ -176,4 +177,4 @@ def _weights(column: Any, name: str) -> Any:
 
     if not column.dtype.is_numeric():
         raise InputError.at(f"the weight {name!r}", f"holds {column.dtype}", expected="a number from 0 in every row")
-    return column.cast(nw.Float64()).to_numpy()
+    return checked_weights(column.cast(nw.Float64()).to_numpy(), len(column), f"the weight {name!r}")

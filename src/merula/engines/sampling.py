@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from merula.core import InputError, Note, warn_of
-from merula.data.table import open_table
+from merula.data.table import open_words
 from merula.engines.base import Source
 
 SAMPLED = 100_000  # rows
@@ -35,7 +35,7 @@ def sampled(source: Source, rows: int = SAMPLED) -> Source:
     aside = [name for name in (source.target, source.weight) if name is not None]
     return replace(
         source,
-        table=open_table(table.drop_columns(aside)),
+        table=open_words(table.drop_columns(aside), getattr(source.table, "words", frozenset())),
         target=None if source.target is None else table[source.target],
         weight=None if source.weight is None else _weights(table[source.weight]),
     )

@@ -215,6 +215,19 @@ def test_parents_far_from_their_mean_lose_no_digits(distance):
     assert spread @ spread == pytest.approx(float(line @ inverse @ line), rel=1e-6)
 
 
+def test_a_level_that_never_varies_changes_no_variance_of_another():
+    """Its line is at 0 in every draw, and so is line₀: what the prior says of the other is in closed form."""
+    drawn_at = np.random.default_rng(1).normal(size=120) + 10
+    rows = pd.DataFrame({"smokes": ["no"] * 90 + ["yes"] * 120, "cigarettes": np.append(np.zeros(90), drawn_at)})
+    network = mr.BayesianNetwork([("smokes", "cigarettes")]).fit(rows)
+    variances = line_draws(network, 4_000, "cigarettes")[2]
+    worth = PRIOR_ROWS * 120 / (PRIOR_ROWS + 120)
+    squares = ((drawn_at - drawn_at.mean()) ** 2).sum() + worth * drawn_at.mean() ** 2
+    exact = squares / stats.chi2(PRIOR_FREEDOM + 120).ppf([0.95, 0.75, 0.5, 0.25, 0.05])
+    smokers = variances.max(axis=1)  # the other is at the floor
+    np.testing.assert_allclose(np.quantile(smokers, [0.05, 0.25, 0.5, 0.75, 0.95]), exact, rtol=0.03)
+
+
 def test_numbers_far_from_0_and_in_other_units_lose_nothing():
     rows = fevers(40)
     far = rows.assign(fever=1e9 + 1e-3 * rows["fever"], age=1e6 * rows["age"])

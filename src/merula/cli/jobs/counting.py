@@ -44,7 +44,7 @@ def count_file(
         kinds = None if example.schema is None else example.schema.kinds
         large = large_or_none(asked.table, replace(asked.file, words=example.words))
         some = None if large is None else some_rows_of(large)[0]
-        task = read_task(asked, console, kinds, example.words, some_rows=some)
+        task = read_task(asked, console, kinds, example.words, some_rows=some, is_part=True)
         step("counting")
         rows = _rows(task, example, like) if large is None else _large_rows(large, asked, example, like)
         found = count_rows(_model(model, example, task), rows, asked.target, example)

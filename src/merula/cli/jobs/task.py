@@ -16,7 +16,7 @@ from merula.cli.jobs.readings import note_readings, one_spelling
 from merula.cli.jobs.time_order import with_times
 from merula.core import InputError, one_of, warn_of
 from merula.core.notes import SaidNote
-from merula.data.encode import Target, encode_target, infer_schema
+from merula.data.encode import Target, checked_weights, encode_target, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
 from merula.data.table import NOTHING_STATED, FileOptions, Table, open_table, plain_label, read_file
@@ -150,11 +150,13 @@ def read_task(
     like: Mapping[str, str] | None = None,
     words: Collection[str] = (),
     some_rows: Any = None,
+    is_part: bool = False,
 ) -> Task:
     """The table that was asked for, with a note for everything that the user should know of it.
 
     Where kinds of columns are those of another model, `like` it, columns that it does not have are left out; `words` names
-    columns that hold words whatever they look like. Of a large table `some_rows` tell what its columns are.
+    columns that hold words whatever they look like. Of a large table `some_rows` tell what its columns are. A part of what
+    is learned from may be of one class.
     """
     before = len(console.said)
     with console.warnings_as_notes():
@@ -183,9 +185,9 @@ def read_task(
             remedy="there is nothing to learn from",
         )
     kinds = _stated(asked, aside, features.column_names, like)
-    target, opened = _classes(table, asked.target, console, left_out), open_table(features)
+    target, opened = _classes(table, asked.target, console, left_out, is_part), open_table(features)
     schema, _ = infer_schema(opened, kinds)
-    remarks = review(opened, schema, target, kinds)
+    remarks = review(opened, schema, target if len(target.classes) > 1 else None, kinds)
     note_readings(schema, opened, console)
     note_remarks(remarks, console)
     kinds = advised_kinds(schema, remarks)
@@ -253,15 +255,16 @@ def _without_classes(table: Any, asked: Asked) -> Any:
     return rows
 
 
-def _classes(table: Any, target: str, console: Console, left_out: int) -> Target:
-    """The class of each row; a ValueError where the column is no target."""
+def _classes(table: Any, target: str, console: Console, left_out: int, is_part: bool) -> Target:
+    """The class of each row; a ValueError where the column is no target, which one class alone is but in a part."""
     try:
         classes = encode_target(table[target], table.num_rows)
     except ValueError as error:
         raise InputError.at(
             f"the target {target!r}", f"names no classes: {error}", remedy="cut it into a few first"
         ) from None
-    check_target(classes, target, left_out)
+    if not (is_part and len(classes.classes) == 1):
+        check_target(classes, target, left_out)
     for label in meant_missing(classes.classes.tolist()):
         console.note(
             f"the target {target!r} has the class {label!r}; if that means that it is empty, say --missing '{label}'"
@@ -322,4 +325,4 @@ def numbers_of(table: Any, name: str) -> Any:
             got=name,
             remedy="name a column that says how often each row counts",
         )
-    return column.numbers(0)
+    return checked_weights(column.numbers(0), table.num_rows, f"the weight {name!r}")

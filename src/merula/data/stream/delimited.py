@@ -356,4 +356,7 @@ def _tidy_codes(codes: Any) -> Any:
 
     words = pa.chunked_array([codes.dictionary])
     tidy = trimmed(words)
-    return codes if tidy is words else pa.DictionaryArray.from_arrays(codes.indices, tidy.combine_chunks())
+    if tidy is words:
+        return codes
+    once = tidy.combine_chunks().dictionary_encode()  # pandas takes no word twice, which blanks alone told apart
+    return pa.DictionaryArray.from_arrays(once.indices.take(codes.indices), once.dictionary)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core import InputError, Option
+from merula.data.encode import checked_weights
 from merula.data.schema import Schema
 from merula.data.stream import Piece
 from merula.data.table import open_words
@@ -91,4 +92,6 @@ def _with_weight(table: Any, name: str | None) -> tuple[Any, Any]:
     if np.isnan(weights).any():
         raise InputError.at(f"the weight {name!r}", "is missing in some rows", remedy="give every row a number, 0 to leave it out")  # fmt: skip
     kept = weights != 0
-    return (table, weights) if kept.all() else (table.filter(pa.array(kept)), weights[kept])
+    if not kept.all():
+        table, weights = table.filter(pa.array(kept)), weights[kept]
+    return table, checked_weights(weights, len(weights), f"the weight {name!r}") if len(weights) else weights

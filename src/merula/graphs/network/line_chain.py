@@ -110,11 +110,13 @@ class LineChain:
         middle: NDArray[Any] = np.linalg.solve(total, pull[:, :, None])[:, :, 0]
         if self.told:
             change = (self._left(middle) / variance).sum(axis=1) / rng.chisquare(self.rows.sum() - width, chains)
+            free = np.minimum(variance, variance * change[:, None]).min(axis=1) > self.floor
+            change = np.where(free, change, 1.0)  # not all scales move together where the floor holds one
         else:
             change = np.ones(chains)
         root = np.linalg.cholesky(total).transpose(0, 2, 1)
         noise = np.linalg.solve(root, rng.standard_normal((chains, width, 1)))[:, :, 0]
-        return np.maximum(variance * change[:, None], self.floor), middle + np.sqrt(change)[:, None] * noise
+        return variance * change[:, None], middle + np.sqrt(change)[:, None] * noise
 
     def _lines(self, place: Array, variance: Array, rng: np.random.Generator) -> tuple[Array, Array]:
         """Each configuration's mean where its rows are and slopes: as they were fitted, and what is drawn beside that.
