@@ -1,9 +1,11 @@
 """Rows of plain cells are encoded as `encode_cells` encodes them, by whichever way."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
+import merula as mr
 from merula.core import InputError
 from merula.data.encode import encode_cells
 from merula.data.encode.plain_rows import NotPlainError, PlainRows
@@ -110,3 +112,20 @@ def test_words_of_one_column_are_read_alike():
         PlainRows(schema).many({"bill": ["many", "$3"]}, 2)
     with pytest.raises(InputError, match="too large"):
         PlainRows(schema).many({"bill": [10**400]}, 1)
+
+
+@pytest.mark.parametrize("word", ["5", "today", "now", "31"])
+def test_no_year_of_few_figures_and_no_day_of_today(word):
+    """NumPy reads 5 as the year 5, and today as whatever day it is; tables refuse both."""
+    days = pd.DataFrame({"seen": pd.date_range("2020-01-01", periods=6)})
+    model = mr.NaiveBayesClassifier().fit(days, ["ill", "well"] * 3)
+    with pytest.raises(mr.InputError, match="column 'seen' is a date but holds something else"):
+        mr.explain(model, {"seen": word})
+
+
+def test_days_may_be_as_short_as_months():
+    days = pd.DataFrame({"seen": pd.date_range("2020-01-01", periods=6, freq="MS")})
+    model = mr.NaiveBayesClassifier().fit(days, ["ill", "well"] * 3)
+    wanted = mr.explain(model, {"seen": pd.Timestamp("2020-05-01")}).posterior
+    for word in ("2020-05", "2020-05-01", "2020-05-01 00:00", "20200501"):
+        np.testing.assert_array_equal(mr.explain(model, {"seen": word}).posterior, wanted)

@@ -682,3 +682,20 @@ def test_rows_left_out_are_counted_once_and_lines_are_those_of_the_file(tmp_path
     path = write_lines(tmp_path / "birds.csv", [*GOOD[:600], "", *GOOD[600:700], "far,wren", *GOOD[700:]])
     with pytest.raises(mr.InputError, match="birds.csv, line 703 holds 'far'"):
         mr.NaiveBayesClassifier().fit_table(path, "bird")
+
+
+def test_pieces_may_be_light_beside_others():
+    """Weights that fade with age leave pieces all of whose rows are next to nothing beside rows to come."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"temperature": rng.normal(37, 1, 120), "ill": rng.choice(["no", "yes"], 120)})
+    frame["fades"] = np.where(np.arange(120) < 30, 1e-17, 1.0)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    model = mr.NaiveBayesClassifier()
+    found = model.fit_table(lambda: iter(table.to_batches(max_chunksize=7)), target="ill", weight="fades")
+    wanted = mr.NaiveBayesClassifier().fit(frame[["temperature"]], frame["ill"], sample_weight=frame["fades"])
+    np.testing.assert_allclose(found.predict_proba(frame[["temperature"]]), wanted.predict_proba(frame[["temperature"]]), atol=1e-12)  # fmt: skip
+    light = table.set_column(2, "fades", pa.array(np.full(120, 1e-20)))
+    with pytest.raises(ValueError, match="the weight 'fades' holds no larger number than 1.2e-18"):
+        mr.NaiveBayesClassifier().fit_table(
+            lambda: iter(light.to_batches(max_chunksize=7)), target="ill", weight="fades"
+        )

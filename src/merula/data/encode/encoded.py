@@ -45,6 +45,9 @@ GATHERED_BYTES = 4 * 2**20  # gathered at once from separate columns: what stays
 FEWEST_ROWS = 1_024
 _NOTING = Lock()  # tiles are scored by several threads
 ZONED = re.compile(r":.*(Z|z|[+-]\d\d:?\d\d?)\s*$")  # a time in a zone, which NumPy reads with a warning
+DATED = re.compile(
+    r"\d{4}(-|$)"
+)  # a year of four figures; NumPy takes 5 and 20190131 for years, too, and today for a day
 WIDEST_RANGE = 65_536  # integers further apart than this are coded by sorting
 Cells = Sequence[Any] | NDArray[Any]
 
@@ -417,7 +420,8 @@ def _stated_numbers(column: Column, values: Cells) -> NDArray[np.float64]:
 
 def named_number(word: str, column: Column) -> float:
     """The number or time that one word names; a time may be as short as NumPy takes it, such as 2024-05."""
-    if column.unit is not None and not ZONED.search(word):
+    dated = column.unit is not None and (column.unit.startswith("timedelta") or DATED.match(word) is not None)
+    if dated and not ZONED.search(word):
         with contextlib.suppress(ValueError):
             return float(object_numbers([np.array(word, dtype=column.unit)[()]], column.name, column.unit)[0])
     return float(worded_numbers([word], column)[0])

@@ -79,15 +79,15 @@ def _count_from(values: NDArray[Any], low: int, codes: NDArray[Any], present: ND
         present[code] = True
 
 
-def encode_target(y: Any, rows: int, sample_weight: Any = None) -> Target:
-    """Class codes, the sorted classes and the checked weights."""
+def encode_target(y: Any, rows: int, sample_weight: Any = None, part: bool = False) -> Target:
+    """Class codes, the sorted classes and the checked weights; those of a part may all be light beside rows to come."""
     words = codes_of_words(y)
     values = words[0] if words else _target_values(y)
     if len(values) != rows:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: X has {rows} rows, y has {len(values)}"
         )
-    weights = checked_weights(sample_weight, rows)
+    weights = checked_weights(sample_weight, rows, part=part)
     if words:
         codes, classes = _word_classes(*words)
         classes = classes.astype(y.dtype) if isinstance(y, np.ndarray) else classes
@@ -229,8 +229,10 @@ def _unsigned(count: int) -> Any:
     return np.uint8 if count <= 256 else np.uint16 if count <= 65_536 else np.uint32
 
 
-def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") -> NDArray[np.float64] | None:
-    """Frequency weights: finite, not negative, not all 0; what counts at all counts for as much as a file holds."""
+def checked_weights(
+    sample_weight: Any, rows: int, what: str = "sample_weight", part: bool = False
+) -> NDArray[np.float64] | None:
+    """Frequency weights: finite, not negative, not all 0, nor all next to it but in a part; what counts at all counts for as much as a file holds."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, int | float | np.number):
@@ -257,13 +259,19 @@ def checked_weights(sample_weight: Any, rows: int, what: str = "sample_weight") 
         )
     if not weights.any():
         raise InputError(f"every number in {what} is zero: no rows are left to learn from")
-    if not LIGHTEST <= weights.max() <= HEAVIEST:
+    if not part or weights.max() > HEAVIEST:
+        refuse_extreme(float(weights.max()), what)
+    light = (weights > 0) & (weights < LEAST_WEIGHT)
+    return np.where(light, LEAST_WEIGHT, weights) if light.any() else weights
+
+
+def refuse_extreme(largest: float, what: str) -> None:
+    """An error where the heaviest row weighs next to nothing, or more than can be squared and summed."""
+    if not LIGHTEST <= largest <= HEAVIEST:
         raise InputError.at(
             what,
-            f"holds no larger number than {weights.max():g}" if weights.max() < 1 else f"holds {weights.max():g}",
-            got=float(weights.max()),
+            f"holds no larger number than {largest:g}" if largest < 1 else f"holds {largest:g}",
+            got=largest,
             expected=f"a largest weight from {LIGHTEST:g} to {HEAVIEST:g}",
             remedy="weights count rows: rescale them",
         )
-    light = (weights > 0) & (weights < LEAST_WEIGHT)
-    return np.where(light, LEAST_WEIGHT, weights) if light.any() else weights

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from merula.core import InputError
 from merula.core.limits import TooLargeError, most_bytes
-from merula.data.encode import Coded, Encoded, Target, encode
+from merula.data.encode import Coded, Encoded, Target, encode, refuse_extreme
 from merula.data.schema import Column, Schema
 from merula.data.table import open_table
 from merula.engines.sql.expressions import (  # fmt: skip
@@ -267,8 +267,6 @@ def _is_number(kind: Any) -> bool:
 
 def refuse_weights(name: str, found: Mapping[str, float]) -> None:
     """The errors of weights that count no rows."""
-    from merula.data.encode.target import HEAVIEST, LIGHTEST
-
     where = f"the weight {name!r}"
     if found["strange"]:
         raise InputError.at(where, f"is missing, NaN or infinite in {found['strange']:,.0f} rows", remedy="give every row a finite weight, 0 to leave it out")  # fmt: skip
@@ -276,5 +274,4 @@ def refuse_weights(name: str, found: Mapping[str, float]) -> None:
         raise InputError.at(where, f"is negative in {found['negative']:,.0f} rows", remedy="weights count rows and start at 0")  # fmt: skip
     if not found["largest"]:
         raise InputError.at(where, "is zero in every row: no rows are left to learn from")
-    if not LIGHTEST <= found["largest"] <= HEAVIEST:
-        raise InputError.at(where, f"holds no larger number than {found['largest']:g}", expected=f"a largest weight from {LIGHTEST:g} to {HEAVIEST:g}", remedy="weights count rows: rescale them")  # fmt: skip
+    refuse_extreme(found["largest"], where)

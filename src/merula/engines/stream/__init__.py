@@ -8,7 +8,7 @@ from typing import Any
 
 from merula.core import InputError, Note, located
 from merula.core.threads import in_order, thread_count
-from merula.data.encode import encode_rows, encode_target, infer_schema
+from merula.data.encode import encode_rows, encode_target, infer_schema, refuse_extreme
 from merula.data.encode.reading import one_way
 from merula.data.schema import Schema
 from merula.data.stream import Piece
@@ -56,6 +56,11 @@ def collect(source: Source, schema: Schema, wanted: Sequence[Wanted], n_jobs: in
     if total is None:
         what = f"the target {source.target!r} is empty in every row" if source.weight is None else f"no row has both a {source.target!r} and a weight {source.weight!r} above 0"  # fmt: skip
         raise InputError(what, remedy="there is nothing to learn from")
+    if source.weight is not None:
+        heaviest = min(
+            float(total.class_counts.weight.sum()), 1.0
+        )  # at most; pieces are refused that hold too heavy ones
+        refuse_extreme(heaviest, f"the weight {source.weight!r}")
     return total
 
 
@@ -78,7 +83,7 @@ def _count_piece(
 def _count_rows(source: Source, schema: Schema, wanted: Sequence[Wanted]) -> Collected:
     with one_way():
         rows = encode_rows(source.table, schema, True, source.reader)
-    target = encode_target(source.target, len(rows), source.weight)
+    target = encode_target(source.target, len(rows), source.weight, part=True)
     return memory.collect(replace(source, table=rows, target=target, weight=None), schema, wanted, 1)
 
 

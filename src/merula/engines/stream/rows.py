@@ -94,4 +94,4 @@ def _with_weight(table: Any, name: str | None) -> tuple[Any, Any]:
     kept = weights != 0
     if not kept.all():
         table, weights = table.filter(pa.array(kept)), weights[kept]
-    return table, checked_weights(weights, len(weights), f"the weight {name!r}") if len(weights) else weights
+    return table, checked_weights(weights, len(weights), f"the weight {name!r}", part=True) if len(weights) else weights
