@@ -810,3 +810,13 @@ def test_no_code_and_no_blank_at_an_end_is_overlooked(cells, end):
     codes, untidy = seen_in(data, ",", 4)
     assert codes or not any(re.match(CODE, cell.strip()) for cell in cells)
     assert untidy or all(cell == cell.strip() for cell in cells)
+
+
+def test_days_without_signs_are_days_where_days_were_learned_from():
+    days = pd.DataFrame({"seen": pd.date_range("2019-01-01", periods=40)})
+    model = mr.NaiveBayesClassifier().fit(days, np.where(np.arange(40) % 3, "well", "ill"))
+    whole = pd.DataFrame({"seen": days["seen"].dt.strftime("%Y%m%d").astype(int)})
+    np.testing.assert_array_equal(model.predict_proba(whole), model.predict_proba(days))
+    for numbers in ([5, 7], [20190101, 20191301]):
+        with pytest.raises(mr.InputError, match="give days or times"):
+            model.predict_proba(pd.DataFrame({"seen": numbers}))

@@ -19,7 +19,7 @@ from merula.data.units import same_unit
 from merula.data.words import Hints, as_labels, as_numbers, clean, understand, without_gaps
 from merula.data.words.decision import time_kind
 from merula.data.words.numbers import PLAIN
-from merula.data.words.times import is_impossible, names_month
+from merula.data.words.times import are_compact, is_impossible, names_month
 
 _one_way: ContextVar[bool] = ContextVar("whether words are read as the schema says and in no other way", default=False)
 
@@ -41,8 +41,10 @@ def numbers_read(table: Table, column: Column, position: int) -> NDArray[Any]:
             codes, labels = table.codes(position)
             if any(isinstance(label, str) for label in labels):
                 return np.append(worded_numbers(labels, column, table.hints.date_order), np.nan)[codes]
-        if column.reading and column.reading.form == "date" and table.kind(position)[0] == "numeric":
-            return _days_without_signs(table.numbers(position, None), column)
+        if (column.unit or "").startswith("datetime64") and table.kind(position)[0] == "numeric":
+            found = table.numbers(position, None)
+            if (column.reading is not None and column.reading.form == "date") or _are_days(found):
+                return _days_without_signs(found, column)
         return without_sentinels(table.numbers(position, column.unit), column)
     except ValueError as error:
         raise (error if fields_of(error).get("where") else located(error, f"column {column.name!r}", " ")) from None
@@ -86,6 +88,14 @@ def _ways(column: Column, words: Sequence[str], kind: str, order: str | None) ->
     yield column.reading
     yield understand(words, wanted=kind)
     yield Reading("number")  # codes such as 007, where it is known that they are numbers
+
+
+def _are_days(values: NDArray[Any]) -> bool:
+    """Whether all numbers are days of plausible years, such as 20190131."""
+    known = np.unique(values[~np.isnan(values)])
+    return (
+        len(known) > 0 and bool((known == np.round(known)).all()) and are_compact([f"{value:.0f}" for value in known])
+    )
 
 
 def _days_without_signs(values: NDArray[Any], column: Column) -> NDArray[Any]:
