@@ -32,8 +32,17 @@ def test_a_model_that_beats_the_frequencies_is_usable():
     right = 100 * (1 - found.evaluation.models[0].figures["error"].value)
     assert verdict.grade == "good"
     assert verdict.headline.startswith("Usable")
-    assert f"right {right:.1f} % of the time" in verdict.figures[0]
+    assert f"right {round(right, 1):g} % of the time" in verdict.figures[0]
     assert "Always answering tit would be right 66.7 % of the time" in verdict.figures[0]
+
+
+def test_hardly_ever_wrong_is_not_always_right():
+    """One row of 4,000 that is told wrongly is no 100 %."""
+    table = pd.DataFrame({"song": np.where(np.arange(4_000) % 2, "long", "short")})
+    labels = np.where(np.arange(4_000) % 2, "tit", "wren")
+    labels[7] = "wren"
+    verdict = verdict_of(gathered(mr.NaiveBayesClassifier(), table, labels))
+    assert "right > 99.9 % of the time" in verdict.figures[0]
 
 
 class Contrary(ClassifierMixin, BaseEstimator):

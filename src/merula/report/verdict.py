@@ -115,9 +115,9 @@ def _how_right(findings: Findings) -> str:
     if error.value is None:
         return ""
     margin = "" if not error.standard_error else f" (±{100 * error.standard_error:.1f})"
-    right = f"{100 * (1 - error.value):.1f} % of the time{margin}" if error.value else f"every time ({several(_rows(findings.evaluation), 'row')})"  # fmt: skip
+    right = f"{percent(1 - error.value)} of the time{margin}" if error.value else f"every time ({several(_rows(findings.evaluation), 'row')})"  # fmt: skip
     commonest, share = _commonest(findings)
-    return f"On unseen rows it was right {right}. Always answering {name(commonest)} would be right {100 * share:.1f} % of the time."
+    return f"On unseen rows it was right {right}. Always answering {name(commonest)} would be right {percent(share)} of the time."
 
 
 def _how_sure(evaluation: Evaluation) -> str:
