@@ -137,6 +137,21 @@ def test_network_of_a_table_with_dates(merula, folder):
     assert "column 'day' is datetime, which a network does not hold, and is left out" in result.stderr
 
 
+def test_network_of_a_table_with_sentences_and_durations(merula, folder):
+    notes = ("coughs a lot at night", "sleeps well again since Monday", "came back with a fever")
+    rows = "".join(
+        f"{notes[i % 3]} {i},{f'{i} days' if i % 2 else f'{i + 1} h'},{'red' if i % 2 else 'blue'}\n" for i in range(40)
+    )
+    (folder / "t.csv").write_text("note,lasted,colour\n" + rows)
+    result = merula("network", "learn", "t.csv", "-o", "t.bif")
+    assert result.exit_code == 0, result.stderr
+    told = [line for line in result.stderr.splitlines() if "left out" in line]
+    assert told == [
+        "note: column 'note' is text, which a network does not hold, and is left out",
+        "note: column 'lasted' holds durations, which a network does not hold, and is left out",
+    ]
+
+
 def test_gaussian_networks_are_written_as_json_alone(merula, birds):
     learn = ("network", "learn", birds, "--numeric", "gaussian", "-o")
     check(merula(*learn, "birds.bif"), BAD_INPUT, "which only .json holds")

@@ -50,6 +50,7 @@ def test_the_rows_that_are_meant(merula, model, rings, stated, meant):
         ("-1", ("--row is '-1'", "a number from 1, a range such as 3-7, or COLUMN=VALUE")),
         ("first", ("--row is 'first'", "COLUMN=VALUE")),
         ("ring=009", ("no row holds '009' in 'ring'", "the nearest are '008', '007'")),
+        ("island=Torgerson", ("no row holds 'Torgerson' in 'island'", "the nearest is 'Torgersen'")),
         ("rink=007", ("no column 'rink'", "did you mean 'ring'?")),
     ],
 )

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import merula as mr
+from merula.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "howto" / "serve.md").read_text(encoding="utf-8")
@@ -38,6 +40,9 @@ def test_curl(served):
     folder, port = served
     lines = [line for text in TEXTS for line in text.splitlines() if line.startswith("curl localhost:8000")]
     assert len(lines) == 4
+    helped = [line.strip() for line in CliRunner().invoke(app, ["serve", "--help"], env={"COLUMNS": "200"}).stdout.splitlines()]  # fmt: skip
+    lines += [line for line in helped if line.startswith("curl")]
+    assert len(lines) == 5
     for line in lines:
         command = line.replace("localhost:8000", f"localhost:{port}") + " --silent --fail-with-body"
         done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=60)

@@ -185,6 +185,33 @@ def test_classes_that_are_never_confused_have_a_nomogram():
     assert {found.nomogram.label, found.nomogram.against} == {"wren", "tit"}
 
 
+def test_durations_and_times_of_day_stand_on_scales_in_units_that_people_use():
+    rng = np.random.default_rng(9)
+    kept = rng.random(160) < 0.4
+    minutes = rng.permutation(np.repeat(np.arange(10, 170, 2), 2)) + 90 * kept
+    clock = rng.integers(8 * 60, 16 * 60, 160) + 60 * kept
+    table = pd.DataFrame(
+        {
+            "waited": pd.to_timedelta(minutes, unit="min"),
+            "came at": [f"{minute // 60}:{minute % 60:02}" for minute in clock],
+            "bill": [f"${amount:.2f}" for amount in rng.normal(1300 + 300 * kept, 200)],
+        }
+    )
+    model = mr.NaiveBayesClassifier(kinds={"came at": "numeric", "bill": "numeric"})
+    labels = np.where(kept, "kept", "sent home")
+    page = findings_html(collect_findings(model, table, labels, cv=3, repeats=1, learning_curve=False, progress=False))
+    ruler = Ruler(page)
+    hours = {"waited": minutes / 60, "came at": clock / 60}
+    for column, values in hours.items():
+        places = ruler.scales[column][1]
+        assert places.min() <= values.min() and values.max() <= places.max() < 3 * values.max()
+    units = re.findall(r"<figure id=\"chart-points\d+\">\s*<h4>(.*?)</h4>.*?(In [^<]*?\.)", page, re.DOTALL)
+    assert dict(units) == {"waited": "In hours.", "came at": "In hours since midnight.", "bill": "In $."}
+    told = model.fit(table, labels).predict_proba(table)[:, 1]
+    read = ruler.read(table.assign(**hours, bill=[float(cell[1:]) for cell in table["bill"]]))
+    assert np.abs(read - told).max() < 0.01 or np.abs(1 - read - told).max() < 0.01
+
+
 PLACES = """
 return Object.fromEntries(Array.from(document.querySelectorAll("figure[id^='chart-points']")).map(figure => [figure.id,
   Array.from(figure.querySelectorAll(".chart svg .mark-symbol path")).map(

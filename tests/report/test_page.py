@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import html5lib
 import numpy as np
+import pandas as pd
 import pytest
 from altair.utils.schemapi import validate_jsonschema
 from altair.vegalite.v6.schema import load_schema
@@ -15,6 +16,7 @@ from sklearn.dummy import DummyClassifier
 import merula as mr
 from merula.report import findings_html
 from merula.report.findings import Findings
+from merula.report.findings.collect import collect_findings
 
 TABLES = ("penguins", "patients", "letters", "melons", "sensors", "hostile")
 
@@ -168,6 +170,19 @@ def test_how_to_repeat_it_is_said(reported, read):
     assert "random_state=0" in text
     assert reported("penguins").found.data.fingerprint in text
     assert f"numpy {np.__version__}" in text
+
+
+@pytest.mark.parametrize(("count", "told"), [(3, False), (12, True)])
+def test_a_chart_of_some_classes_says_of_how_many(count, told):
+    labels = np.array([f"class {k}" for k in np.arange(20 * count) % count])
+    wing = np.random.default_rng(2).normal(np.arange(20 * count) % count, 1.0)
+    found = collect_findings(mr.NaiveBayesClassifier(), pd.DataFrame({"wing": wing}), labels, cv=2, repeats=1, learning_curve=False, progress=False)  # fmt: skip
+    captions = re.findall(r'id="chart-(roc|precision)">.*?<figcaption>(.*?)</figcaption>', findings_html(found), re.DOTALL)  # fmt: skip
+    legend = re.findall(r'id="chart-(?:roc|precision)">(.*?)</figure>', findings_html(found), re.DOTALL)
+    drawn = {len(set(re.findall(r"class \d+", one))) for one in legend}
+    assert len(drawn) == 1 and [name for name, _ in captions] == ["roc", "precision"]
+    said = f" {drawn.pop()} of the {count} classes are drawn."
+    assert [caption.endswith(said) for _, caption in captions] == [told, told]
 
 
 def test_an_evaluation_alone_is_written_too(tmp_path):

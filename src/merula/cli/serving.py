@@ -111,7 +111,7 @@ def serve(
     Example:
       merula fit penguins --target species -o penguins.merula
       merula serve penguins.merula --port 8000
-      curl localhost:8000/v1/models/penguins/predict -d '{"island": "Dream", "bill_length_mm": 43.5}'
+      curl localhost:8000/v1/models/penguins/predict -H 'content-type: application/json' -d '{"island": "Dream"}'
     """
     try:
         from merula.web.service import Settings, named_files, serve as serve_models

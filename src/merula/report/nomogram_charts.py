@@ -62,7 +62,7 @@ def _scale_chart(scale: PointScale, index: int) -> Chart:
     return Chart(
         f"points{index}",
         name(scale.column),
-        "",
+        f"In {scale.unit}." if scale.unit else "",
         _curve_points(scale) if scale.along else _level_points(listed),
         ("value", "points"),
         tuple((name(text), _points(points)) for text, points in listed),

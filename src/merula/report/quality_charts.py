@@ -112,10 +112,12 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     keys = [curve.model if by_model else curve.label for curve in curves]
     colors = color_of(list(dict.fromkeys(keys))) if by_model else color_of(classes, dict.fromkeys(keys))
     kept, drawn = name(curves[0].label) if by_model else "a class", list(zip(keys, curves, strict=True))
+    some = len(set(keys)) < len(classes) and not by_model
+    folds = "Averaged over the folds." + (f" {len(set(keys))} of the {len(classes)} classes are drawn." if some else "")
     roc = _rating(
         "roc",
         "ROC curve",
-        f"How many rows of {kept} are found, at how many false alarms, as the threshold falls. The dashed line is guessing. Averaged over the folds.",
+        f"How many rows of {kept} are found, at how many false alarms, as the threshold falls. The dashed line is guessing. {folds}",
         [(key, curve.roc) for key, curve in drawn if curve.model != CLASS_FREQUENCIES],  # theirs is the dashed line
         ("share of false alarms", "share found"),
         colors,
@@ -124,7 +126,7 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     recall = _rating(
         "precision",
         "Precision and recall",
-        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). Averaged over the folds.",
+        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). {folds}",
         # from the left edge on: to find fewer rows than the highest threshold does changes nothing
         [(key, [(0.0, curve.precision_recall[0][1]), *curve.precision_recall]) for key, curve in drawn],
         ("share found (recall)", "share right (precision)"),

@@ -10,6 +10,8 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 import merula as mr
+from merula.answers.evaluation.reliability import wilson_interval
+from merula.answers.evaluation.subgroups import wilson
 from merula.core import InputError
 
 
@@ -77,7 +79,9 @@ def test_a_difference_is_that_of_welchs_test(evaluation, patients):
     found = evaluation.by(["sex"])["sex = m"].differences["log_loss"]
     assert (found.t, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
     assert evaluation.by(["sex"]).worst[0][0].name == "sex = m"
-    assert "worse where sex = m" in evaluation.by(["sex"]).sentences()[0]
+    own, others = losses["m"].mean(), losses["f"].mean()
+    error = np.sqrt(sum(some.var(ddof=1) / len(some) for some in losses.values()))
+    assert evaluation.by(["sex"]).sentences()[1] == f"Log loss is worse where sex = m: {own:.4f}, {own - others:.4f} ± {error:.4f} higher than that of all other rows."  # fmt: skip
 
 
 def test_intersections_and_small_cells(evaluation, patients):
@@ -174,3 +178,9 @@ def test_intervals_of_shares_are_wilsons_and_losses_are_not_negative(evaluation)
         expected = binomtest(round(error.value * group.rows), group.rows).proportion_ci(method="wilson")
         assert (error.low, error.high) == pytest.approx((expected.low, expected.high))
         assert group.figures["log_loss"].low >= 0
+
+
+@pytest.mark.parametrize("rows", range(1, 40))
+def test_an_interval_of_none_begins_at_0_and_of_all_ends_at_1(rows):
+    for interval in (wilson, wilson_interval):
+        assert interval(0.0, rows)[0] == 0.0 and interval(1.0, rows)[1] == 1.0

@@ -98,6 +98,25 @@ def test_a_levels_points_are_its_log_likelihood_ratio(melons, textbook):
     assert (scale.missing - points["稍糊"]) * unit == pytest.approx(-np.log((1 / 8) / (4 / 9)), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "whole"),
+    [
+        ("lasted", lambda days: pd.to_timedelta(days, unit="D"), r"\d+ d"),
+        ("lasted", lambda days: pd.to_timedelta(days * 20, unit="s"), r"\d+ min|\d+:\d0 min|-?\d+ s|0 s"),
+        ("day", lambda days: pd.Timestamp("2024-03-01") + pd.to_timedelta(days * 9, unit="D"), r"\d{4}-\d\d-\d\d"),
+        ("time", lambda days: [f"{8 + int(day) // 6}:{int(day) % 6}5" for day in days], r"\d+:[03]0"),
+    ],
+)
+def test_times_are_listed_at_whole_days_hours_minutes(name, cells, whole):
+    ill = np.arange(240) % 2
+    days = np.arange(240) % 30 + 8 * ill
+    model = mr.NaiveBayesClassifier(kinds={"time": "numeric"} if name == "time" else None)
+    picture = mr.nomogram(model.fit(pd.DataFrame({name: cells(days)}), np.where(ill, "ill", "well")))
+    listed = [text for text, _ in picture.scales[0].shown()]
+    assert len(listed) >= 3
+    assert [text for text in listed if not re.fullmatch(f"-?(0 s|{whole})", text)] == []
+
+
 def test_a_number_has_its_points_along_a_range_that_holds_the_data(penguins):
     frame, y = penguins
     picture = mr.nomogram(mr.NaiveBayesClassifier().fit(frame, y), "Gentoo", "Adelie")

@@ -12,6 +12,8 @@ from scipy import stats
 from sklearn.frozen import FrozenEstimator
 
 import merula as mr
+from merula.answers.monitoring.losses import Evidence
+from merula.answers.monitoring.result import evidence_told
 
 
 def patients(rows, rng, prevalence=(0.6, 0.4)):
@@ -431,3 +433,9 @@ def test_it_is_told_as_text_data_frame_and_page(model, new, tmp_path):
     assert "Changed: 色泽 and größe" in page
     assert "<th scope=row>色泽" in page
     assert "http://" not in page.replace("http://www.w3.org", "")[: page.index("<main")]
+
+
+@pytest.mark.parametrize(("rows", "told"), [((52,), "(most of all row 53)."), ((52, 9), "(most of all rows 53, 10).")])
+def test_one_surprising_row_is_a_row_and_several_are_rows(rows, told):
+    (sentence,) = evidence_told(Evidence(-52.1, -51.9, 0.013, rows, "before", "model"))
+    assert sentence.endswith(told)

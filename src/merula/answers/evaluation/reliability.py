@@ -31,7 +31,7 @@ def wilson_interval(share: float, count: float) -> tuple[float, float]:
     """
     spread = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
     low, high = ((share + Z**2 / (2 * count) + sign * spread) / (1 + Z**2 / count) for sign in (-1, 1))
-    return max(0.0, float(low)), min(1.0, float(high))
+    return 0.0 if share == 0 else max(0.0, float(low)), 1.0 if share == 1 else min(1.0, float(high))
 
 
 @dataclass(frozen=True)

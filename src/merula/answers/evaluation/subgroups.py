@@ -135,7 +135,8 @@ class Subgroups:
             return [f"No subgroup has {self.min_rows} rows or more."]
         told = [
             f"{FIGURES[name].title.capitalize()} is worse where {group.name}: {fixed(group.figures[name].value)}, "
-            f"{fixed(abs(difference.value or 0.0))} ± {fixed(difference.standard_error)} from all other rows."
+            f"{fixed(abs(difference.value or 0.0))} ± {fixed(difference.standard_error)} "
+            f"{'higher' if (difference.value or 0.0) > 0 else 'lower'} than that of all other rows."
             for group, name, difference in self.worst[:most]
         ]
         return told or ["In no subgroup is a figure worse than elsewhere by more than two standard errors."]
@@ -311,7 +312,7 @@ def wilson(share: float, count: float) -> tuple[float, float]:
     z = float(norm.ppf(0.5 + LEVEL / 2))
     middle, reach = share + z**2 / (2 * count), z * sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
     low, high = ((middle + side * reach) / (1 + z**2 / count) for side in (-1, 1))
-    return max(0.0, low), min(1.0, high)
+    return 0.0 if share == 0 else max(0.0, low), 1.0 if share == 1 else min(1.0, high)
 
 
 def _some(answers: Answers, inside: NDArray[np.bool_]) -> Answers:

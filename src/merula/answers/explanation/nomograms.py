@@ -15,7 +15,7 @@ from merula.answers.explanation.reasons import class_index, explain_by_terms, lo
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.curves import places_of
 from merula.classify.effects.purified import Effects
-from merula.classify.readable import shown
+from merula.classify.readable import is_of_the_day, shown
 from merula.classify.single_row import encode_row
 from merula.core import Array, InputError, Option
 from merula.data.encode import Encoded, encode_cells, with_cells
@@ -38,6 +38,7 @@ SEEN = 1_000  # numbers of rows that are places too
 LONGEST = 40  # of a name or a level
 UNKNOWN = "(unknown)"
 MOST_LINES, MOST_VALUES = 60, 8  # that are printed: of scales altogether, and of one where they are too many
+CLOCK = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400)  # seconds
 TAIL = 0.001  # of a numeric column's mass left out on either side
 PROBABILITIES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -394,19 +395,19 @@ def _places(
     effects = model.fitted_.effects
     if effects:
         known = places_of(effects.marginals, column.name).values
-        along = _along(min([known[0], *seen]), max([known[-1], *seen]), (*known, *seen))
+        along = _along(column, min([known[0], *seen]), max([known[-1], *seen]), (*known, *seen))
         return _whole(*along) if column.kind == "count" else along
     owner = model.fitted_.factors_of(column.name)[0]
     reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
-    along = _along(min([float(reach.min()), *seen]), max([float(reach.max()), *seen]), seen)
+    along = _along(column, min([float(reach.min()), *seen]), max([float(reach.max()), *seen]), seen)
     return _whole(*along) if isinstance(owner, CountDistribution) else along
 
 
-def _along(low: float, high: float, more: Values = ()) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def _along(column: Column, low: float, high: float, more: Values = ()) -> tuple[tuple[float, ...], tuple[int, ...]]:
     """Places from low to high, close enough for a curve, with round numbers among them: those to show; and some more."""
     if not high > low:
         return (low,), (0,)
-    step = round_step((high - low) / TABLED)
+    step = _round_step_of(column, (high - low) / TABLED)
     rounded = [float(f"{k * step:.12g}") for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
     values = sorted({*np.linspace(low, high, CURVE).tolist(), *rounded, *more})
     return tuple(values), tuple(values.index(value) for value in rounded)
@@ -422,6 +423,25 @@ def round_step(step: float) -> float:
     """1, 2 or 5 times a power of ten, no smaller than the step."""
     power = 10.0 ** np.floor(np.log10(max(step, 1e-300)))
     return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step * 0.999))
+
+
+def _round_step_of(column: Column, step: float) -> float:
+    """A round step of a column's numbers; where they measure time, one of whole seconds, minutes, hours or days."""
+    second = _second_of(column)
+    if second is None or step < second:
+        return round_step(step)
+    day = CLOCK[-1]
+    seconds = next((one for one in CLOCK if one * second >= step * 0.999), None)
+    return second * (seconds or day * round_step(step / second / day))
+
+
+def _second_of(column: Column) -> float | None:
+    """How many of a column's own numbers make a second, if they measure time."""
+    if is_of_the_day(column):
+        return 1.0
+    if column.unit is None or np.datetime_data(column.unit)[0] in ("Y", "M"):  # years and months differ
+        return None
+    return float(np.timedelta64(1, "s") / np.ones(1, dtype=column.unit.replace("datetime", "timedelta"))[0])
 
 
 def _evidence(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:

@@ -287,5 +287,6 @@ def evidence_told(evidence: Evidence | None) -> list[str]:
     others = "the rows before" if evidence.compared_with == "before" else "rows drawn from the model"
     told = f"Log evidence by the {evidence.model}: {evidence.mean:.2f} a row, {evidence.usual:.2f} of {others}; {percent(evidence.surprising)} of rows are less probable than 99 in 100 of those"
     rows = ", ".join(str(row + 1) for row in evidence.most_surprising)
+    named = "row" if len(evidence.most_surprising) == 1 else "rows"
     never = f"; {percent(evidence.impossible)} cannot be, as the model has it, and are left out of the mean" if evidence.impossible else ""  # fmt: skip
-    return [f"{told} (most of all row {rows}){never}." if rows else f"{told}{never}."]
+    return [f"{told} (most of all {named} {rows}){never}." if rows else f"{told}{never}."]

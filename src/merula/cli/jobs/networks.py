@@ -10,6 +10,7 @@ from zipfile import is_zipfile
 
 import merula as mr
 from merula.classify.advice import advised_kinds, review
+from merula.classify.readable import is_duration
 from merula.cli.console import Console
 from merula.cli.jobs.models import check_writable
 from merula.cli.jobs.task import named_table, note_remarks, stated_kinds
@@ -70,12 +71,13 @@ def _used_columns(data: Any, stated: Mapping[str, str], console: Console) -> dic
     note_remarks([remark for remark in remarks if remark.what not in NOTHING_TOLD], console)
     kinds = advised_kinds(schema, remarks)
     for remark in remarks:
-        if remark.what in NOTHING_TOLD:
+        if remark.what in NOTHING_TOLD and kinds[remark.column] not in NOT_HELD:  # of those it is said below
             console.note(f"column {remark.column!r} {remark.text} and is left out")
             kinds[remark.column] = "ignore"
     for name, kind in kinds.items():
         if kind in NOT_HELD:
-            console.note(f"column {name!r} is {kind}, which a network does not hold, and is left out")
+            held = "holds durations" if is_duration(schema[name]) else f"is {kind}"
+            console.note(f"column {name!r} {held}, which a network does not hold, and is left out")
     return {name: kind for name, kind in kinds.items() if kind not in ("ignore", *NOT_HELD)}
 
 

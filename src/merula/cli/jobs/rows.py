@@ -85,7 +85,9 @@ def _holding(cells: Any, name: str, wanted: str) -> list[int]:
         "--row",
         f"is {name}={wanted}, but no row holds {wanted!r} in {name!r}",
         got=wanted,
-        remedy=f"the nearest are {', '.join(repr(shortened(cell, LONGEST)) for cell in near)}" if near else None,
+        remedy=f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(repr(shortened(cell, LONGEST)) for cell in near)}"
+        if near
+        else None,
     )
 
 

@@ -13,7 +13,7 @@ from merula.answers.evaluation import Evaluation, ModelEvaluation, evaluate
 from merula.answers.evaluation.result import rows_learned
 from merula.answers.explanation.nomograms import Nomogram, Scale, column_points, nomogram_of_rows
 from merula.classify.base import BayesianClassifier
-from merula.classify.readable import shown
+from merula.classify.readable import axis_unit, shown
 from merula.core import Array
 from merula.data.encode import Encoded
 from merula.data.schema import Label
@@ -206,5 +206,6 @@ def _scale(scale: Scale, tolerance: float) -> PointScale:
     is_time = column.unit is not None and column.unit.startswith("datetime")
     x = np.array(scale.values, dtype=np.float64)
     kept = np.unique(list(bends(x, scale.points[:, None], 0, len(x) - 1, tolerance))).tolist() if np.isfinite(scale.points).all() else range(len(x))  # fmt: skip
-    along = ((shown(column, scale.values[k]) if is_time else scale.values[k], float(scale.points[k])) for k in kept)
-    return PointScale(column.name, tuple(scale.shown()), scale.missing, tuple(along))
+    unit, size = ("", 1.0) if is_time else axis_unit(column, float(np.ptp(x)))
+    along = ((shown(column, scale.values[k]) if is_time else float(x[k] / size), float(scale.points[k])) for k in kept)
+    return PointScale(column.name, tuple(scale.shown()), scale.missing, tuple(along), unit)

@@ -147,13 +147,15 @@ class LearnedEffect:
 class PointScale:
     """One column of a nomogram: the points of the values that are listed, of a missing one, and along the whole range.
 
-    ``along`` holds numbers, or times as texts; it is empty for a column of levels, which are all listed.
+    ``along`` holds numbers (durations and times of day in a ``unit``), or times as texts; it is empty for a column of levels,
+    which are all listed.
     """
 
     column: str
     listed: tuple[tuple[str, float], ...]
     missing: float
     along: tuple[tuple[Label, float], ...] = ()
+    unit: str = ""
 
 
 @dataclass(frozen=True)

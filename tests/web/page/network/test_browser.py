@@ -229,6 +229,34 @@ def test_another_language_has_every_word(asia):
     assert asia.said() == []
 
 
+@pytest.mark.parametrize("pressed", [False, True])
+def test_a_level_for_which_its_box_was_made_wide_enough_is_not_cut(page_of, pressed):
+    levels = {
+        "size": ["150–180", "180–2000", "2000–3000"],
+        "cm": ["(168.85, 171.15]", "(171.15, 173.05]", "(173.05, 175.65]"],
+        "price": ["≤ 100 €", "≤ 1000 €", "≤ 100000 €"],
+        "day": ["2024_01_15", "2024_02_28", "2024_10_30"],
+    }
+    network = mr.BayesianNetwork()
+    for name, texts in levels.items():
+        network.add(name, texts, [0.2, 0.3, 0.5])
+    page = page_of(network, "digits").open()
+    for name, texts in levels.items():
+        if pressed:
+            page.click_level(name, 1)
+        rows = page.find(f'.box[data-box="{page.index(name)}"] [data-level] .label')
+        assert [row.get_attribute("textContent").strip() for row in rows] == texts
+    assert page.run(OVERLAPS) == []
+
+
+def test_intervals_are_told_apart_on_a_phone(page_of):
+    network = mr.BayesianNetwork().add("cm", ["≤ 168.85", "(168.85, 171.15]", "(171.15, 173.05]", "> 173.05"], [0.25] * 4)  # fmt: skip
+    page = page_of(network, "phone").open(width=360)
+    cut = "return [...document.querySelectorAll('.level-line .name')].map(one => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 2)"
+    assert page.run(cut) == [False] * 4
+    assert page.run("return document.documentElement.scrollWidth") == 360
+
+
 def test_hostile_labels_are_only_text(page_of):
     page = page_of(hostile(), "hostile", labels={"petal": {"label": HOSTILE[0], "description": HOSTILE[1]}})
     for width in (1400, 360):

@@ -14,20 +14,24 @@ const EDGE = 8;
 const MOST_ROWS = 8;
 const SIGNS = { is: "=", not: "≠", likelihood: "~", do: "do" };
 
-// As much of a text as fits into a width, by how wide its signs are about.
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{3fffd}]/u;
+
+// As much of a text as fits into a width, by how wide its signs are about: no sign is wider than network_layout.py has it.
 export function fittedText(text, width, size) {
   let room = width / size;
   const signs = Array.from(text.length > 300 ? text.slice(0, 300) : text);
   for (let i = 0; i < signs.length; i++) {
-    room -= /[\u1100-\uffdc]/.test(signs[i])
+    room -= WIDE.test(signs[i])
       ? 1.02
       : /[iljtfrI.,:;!|'() ]/.test(signs[i])
-        ? 0.38
+        ? 0.36
         : /[mwMWQGO@%&—]/.test(signs[i])
           ? 0.92
-          : /[A-Z0-9_]/.test(signs[i])
+          : /[A-Z]/.test(signs[i])
             ? 0.68
-            : 0.6;
+            : /[0-9_]/.test(signs[i])
+              ? 0.64
+              : 0.6;
     if (room < 0) return `${signs.slice(0, Math.max(1, i - 1)).join("")}…`;
   }
   return text;
