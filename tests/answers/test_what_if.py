@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import merula as mr
+import merula.answers.what_if as searching
 from merula.core import InputError
 
 CLASSES = ["refuse", "ask", "grant"]
@@ -150,6 +151,33 @@ def test_nothing_to_change_nothing_possible_and_words(penguins):
     assert none.changes is None and "no allowed change" in str(none)
     told = mr.what_if(model, row, "Chinstrap").to_dict()
     assert told["want"] == "Chinstrap" and told["exact"] is True
+
+
+def test_a_search_that_ended_early_says_no_more_than_it_looked_at(penguins, monkeypatch):
+    model = mr.NaiveBayesClassifier().fit(*penguins)
+    row = penguins[0].dropna().iloc[0].to_dict()
+    whole = mr.what_if(model, row, "Gentoo", allowed=["sex", "body_mass_g"])
+    assert whole.exact and str(whole).startswith("no allowed change of up to 3 cells leads to Gentoo")
+    monkeypatch.setattr(searching, "STEPS", 2)
+    cut = mr.what_if(model, row, "Gentoo", allowed=["sex", "body_mass_g"])
+    assert cut.changes is None and not cut.exact
+    assert str(cut).startswith("no allowed change of up to 3 cells was found that leads to Gentoo")
+
+
+def test_changes_of_one_column_are_looked_at_together(monkeypatch):
+    rng = np.random.default_rng(0)
+    birds = rng.choice(["wren", "tit", "owl", "emu"], 800)
+    rows = pd.DataFrame({name: rng.integers(0, 9, 800) * 1.5 for name in ("wing", "bill", "tail")})
+    prior = {"wren": 0.4, "tit": 0.3, "owl": 0.3 - 1e-9, "emu": 1e-9}
+    model = mr.NaiveBayesClassifier(class_prior=prior).fit(rows, birds)
+    looked = []
+    least_risk = searching.least_risk
+    monkeypatch.setattr(
+        searching, "least_risk", lambda some, *rest: (looked.append(len(some)), least_risk(some, *rest))[1]
+    )
+    found = mr.what_if(model, rows.iloc[0].to_dict(), "emu", most=2)
+    assert found.exact and found.changes is None
+    assert sum(looked) > 5 * len(looked)
 
 
 @pytest.mark.parametrize(

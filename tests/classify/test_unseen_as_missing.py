@@ -47,6 +47,12 @@ def test_an_unseen_level_gets_what_a_missing_cell_gets(name, other, tmp_path):
     assert again.tolist() == unseen.tolist()
 
 
+def test_several_unseen_levels_are_told_as_several():
+    rows = pd.DataFrame({"lactate": ["medium", "none at all"], "ward": ["north", "south"]})
+    _, said = asked(mr.NaiveBayesClassifier().fit(TESTS, OUTCOME), rows)
+    assert said == ["column 'lactate' holds levels 'medium', 'none at all', never seen at fit; treated as missing"]
+
+
 def test_the_missing_levels_probability_by_hand():
     """lactate is missing in 4 of 4 well rows and in none of 4 ill ones; 3 levels with it: (0 + 1) / 7 against (4 + 1) / 7."""
     model = mr.NaiveBayesClassifier(missing="level").fit(TESTS[["lactate"]], OUTCOME)

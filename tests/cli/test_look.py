@@ -88,6 +88,18 @@ def test_each_column_names_the_option_of_the_command_that_would_change_it(looked
     assert columns["diagnosis"]["why"] == "2 classes: healthy (38), ill (20); 2 missing, whose rows are left out"
 
 
+def test_why_columns_that_are_nearly_numbers_are_left_out_is_said(looked, folder):
+    rows = "".join(
+        f"17-{i + 100:06d},{i % 9 + 1}/{i + 10},{i if i % 25 else f'c{i}'},{'mf'[i % 2]}\n" for i in range(60)
+    )
+    (folder / "books.csv").write_text("isbn,part,shelf,sex\n" + rows)
+    columns, _ = looked("books.csv")
+    for name in ("isbn", "part", "shelf"):
+        assert columns[name]["kind"] == "ignore"
+        assert "left out" in columns[name]["why"] and "differ" in columns[name]["why"]
+        assert columns[name]["why"].count("such as") == 0  # its cells were shown
+
+
 def test_the_options_that_are_named_do_what_is_said(looked, folder):
     days = "".join(f"{i % 12 + 1:02d}/{i % 11 + 1:02d}/2024,{'-' if i % 6 == 0 else 'mf'[i % 2]}\n" for i in range(60))
     (folder / "seen.csv").write_text("seen,sex\n" + days)

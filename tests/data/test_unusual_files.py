@@ -8,6 +8,7 @@ import pytest
 
 import merula as mr
 from merula.data.encode import encode, infer_schema
+from merula.data.stream import lines
 from merula.data.stream.delimited import DelimitedFiles
 from merula.data.table import open_table
 
@@ -259,6 +260,43 @@ def test_zero_bytes_between_characters(write):
     assert any("2 zero bytes between characters" in text for text in said)
     path = write("")
     path.write_bytes(b"\x00\x01bird,note\nwren,a\n")
+    with pytest.raises(mr.InputError, match="binary data"):
+        mr.read_table(path)
+
+
+def test_signs_of_control_among_the_cells_and_at_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "BYTES", 500)
+    path = tmp_path / "birds.csv"
+    rows = b"".join(b"wren%d,%d.5\n" % (k % 3, k) for k in range(200))
+    plain = b"bird,wing\n" + rows
+    path.write_bytes(plain)
+    expected, _ = read(path)
+    strange = plain.replace(b"wren2,2.5\n", b"wr\x02en2,2.5\x1a\x1a\n")
+    for text in (
+        plain + b"\x1a",
+        plain.replace(b"\n", b"\r\n") + b"\x1a\x1a\r\n",
+        strange,
+        plain.rstrip() + b"\x1a",
+        30 * rows + b"\x1a",
+    ):
+        path.write_bytes(text if text.startswith(b"bird") else b"bird,wing\n" + text)
+        found, said = read(path)
+        times = len(found["bird"]) // 200
+        assert found == {name: cells * times for name, cells in expected.items()} and said == []
+        parts = [part for piece in DelimitedFiles((str(path),)).pieces() for part in piece.read(["bird", "wing"], {})]
+        assert [cell for part in parts for cell in part["wing"].to_pylist()] == found["wing"]
+
+
+def test_many_signs_that_stand_for_letters_are_no_binary_data(tmp_path):
+    path = tmp_path / "birds.csv"
+    path.write_bytes(b"bird,note\n" + b"wren,the bird\x1a\x1a\x1as nest\n" * 30)
+    assert read(path)[0]["note"] == ["the birds nest"] * 30
+
+
+@pytest.mark.parametrize("text", ["wren,巣\n".encode("iso2022_jp"), b"\x01\x02\x03\x04,\x05\n", b"wren,\x1b[31mred\n"])
+def test_signs_that_switch_to_others_and_many_of_control_are_no_text(tmp_path, text):
+    path = tmp_path / "birds.csv"
+    path.write_bytes(b"bird,note\n" + text * 30)
     with pytest.raises(mr.InputError, match="binary data"):
         mr.read_table(path)
 

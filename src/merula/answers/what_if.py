@@ -68,7 +68,8 @@ class WhatIf:
 
     def _verdict(self) -> str:
         if self.changes is None:
-            return f"no allowed change of up to {self.most} cells leads to {self.want}"
+            none = f"no allowed change of up to {self.most} cells"
+            return f"{none} {'leads' if self.exact else 'was found that leads'} to {self.want}"
         if not self.changes:
             return f"it is {self.want} as it is"
         how = "the cheapest changes" if self.exact else "the cheapest changes that were found"
@@ -245,19 +246,22 @@ class _Search:
 
     def __init__(self, goal: _Goal, groups: Sequence[Sequence[Option]], most: int) -> None:
         self.goal, self.groups, self.most = goal, [sorted(some, key=lambda one: one.price) for some in groups], most
+        self.gains = [np.array([one.gain for one in some]) for some in self.groups]
         self.best: tuple[Option, ...] | None = None
         self.price, self.steps = np.inf, 0
 
     def extend(self, chosen: tuple[Option, ...], log_joint: Array, price: float, first: int) -> None:
         """Every set that begins with these changes and goes on in later columns."""
         for k in range(first, len(self.groups)):
-            for one in self.groups[k]:
+            if price + self.groups[k][0].price >= self.price or self.steps >= STEPS:
+                continue  # all of them are as dear
+            joints = log_joint + self.gains[k]
+            for one, after, met in zip(self.groups[k], joints, self.goal.met(joints), strict=True):
                 total = price + one.price
                 if total >= self.price or self.steps >= STEPS:
                     break  # those behind it are no cheaper
                 self.steps += 1
-                after = log_joint + one.gain
-                if self.goal.met(after)[0]:
+                if met:
                     self.best, self.price = (*chosen, one), total
                 elif len(chosen) + 1 < self.most:
                     self.extend((*chosen, one), after, total, k + 1)

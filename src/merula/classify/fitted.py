@@ -427,7 +427,7 @@ class FittedModel:
         labels = rows.unseen_labels(name, self.schema[name].levels or ())
         others = len(rows.unseen_hits) - 1
         more = f" (and {others} other column{'s' if others > 1 else ''})" if others else ""
-        what = f"column {name!r} holds level {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}, never seen at fit{more}"
+        what = f"column {name!r} holds level{'s' if len(labels) > 1 else ''} {', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}, never seen at fit{more}"
         if unseen == "error":
             remedy = (
                 "add it to ",

@@ -40,6 +40,7 @@ MOST_LINES = 40  # that show themselves where it was not printed
 OTHER_KINDS = {"numeric": ("categorical", "ignore"), "categorical": ("text", "ignore"), "text": ("categorical", "ignore"), "datetime": ("categorical", "ignore"), "count": ("numeric",), "ignore": ("categorical", "numeric")}  # fmt: skip
 CALLED = {"numeric": "numbers", "categorical": "categories", "count": "counts", "text": "text", "datetime": "times", "ignore": "left out", "class": "the class"}  # fmt: skip
 SAY_ALL = ("constant", "empty")  # remarks beside which nothing is to be said of a column
+UNREAD = ("unread numbers", "unread dates", "unread amounts")  # that leave a column out, with cells of it
 ANY_COLUMN: Message = ("any other reading of a column: ", Option("kinds", "KIND", column="COLUMN"), " with numeric, categorical, count, text, datetime or ignore")  # fmt: skip
 
 
@@ -283,6 +284,8 @@ def _told(table: Table, schema: Schema, remarks: Sequence[Remark], stated: set[s
 def _why(remarks: Sequence[Remark], held: str) -> str:
     """What is remarkable of a column, with what it holds; alone where there is nothing to add."""
     said = "; ".join(remark.text for remark in remarks)
+    if any(remark.what in UNREAD for remark in remarks):
+        return f"{said}; left out as it is, since most cells differ from one another"
     if not held or any(remark.what in SAY_ALL for remark in remarks):
         return said
     return f"{said}{', ' if held.startswith('such as') else '; '}{held}" if said else held

@@ -46,4 +46,8 @@ def unseen_note(
     >>> print(unseen_note("sky", ["mauve"]))
     column 'sky' holds level 'mauve', never seen at fit; treated as missing
     """
-    return Note(UnseenLevelWarning, f"column {name!r} holds level {shown(labels)}{lack}; {treated}", column=name)
+    return Note(
+        UnseenLevelWarning,
+        f"column {name!r} holds {'levels' if len(labels) > 1 else 'level'} {shown(labels)}{lack}; {treated}",
+        column=name,
+    )

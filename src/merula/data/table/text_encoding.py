@@ -17,6 +17,11 @@ from merula.show.numbers import several
 
 SAMPLE = 2**16  # bytes that are looked at
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what no text holds
+SUBSTITUTE = b"\x1a"  # ends a text of DOS and its heirs, and stands where a program could not write a letter
+STRAY = re.compile(
+    rb"[\x01-\x08\x10-\x19\x1c-\x1f]"
+)  # left in a text by accident; no zeros, no switches to other signs
+MOST_STRAY = 0.01  # of the bytes of a text
 WIDE = (("utf-16-le", 1), ("utf-16-be", 0))  # which of a plain letter's two bytes is zero
 HIGH = re.compile(rb"[\x40-\xff]*[\x80-\xff][\x40-\xff]*")  # a word with a letter that is not plain
 PLAIN_LETTER = re.compile(rb"[A-Za-z]")
@@ -69,6 +74,7 @@ def _told(data: bytes, stated: str | None) -> str:
 def in_utf8(data: bytes, encoding: str | None) -> bytes:
     """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
     data = _without_zeros(data) if encoding is None and marked_encoding(data) is None else data
+    data = _without_end_mark(data, encoding)
     chosen = _told(data, encoding)
     if chosen == "utf-8" and data.isascii():
         return data
@@ -89,7 +95,8 @@ def in_utf8(data: bytes, encoding: str | None) -> bytes:
 def _unmarked(data: bytes) -> str:
     """UTF-8, or UTF-16 where every other byte is zero; an `InputError` where the bytes are no text."""
     sample = data[:SAMPLE]
-    if not BINARY.search(sample):
+    unseen = len(BINARY.findall(sample)) - sample.count(SUBSTITUTE)
+    if unseen == 0 or len(STRAY.findall(sample)) == unseen <= MOST_STRAY * len(sample):
         return "utf-8"
     for name, zero in WIDE:  # text in UTF-16 has a zero byte in every plain letter
         zeros, others = sample[zero::2], sample[1 - zero :: 2]
@@ -97,6 +104,14 @@ def _unmarked(data: bytes) -> str:
             _note(name.upper().replace("-LE", "").replace("-BE", ""))
             return name
     raise InputError("is no table: it holds binary data, neither CSV, JSON lines, Parquet, Arrow nor a workbook")
+
+
+def _without_end_mark(data: bytes, encoding: str | None) -> bytes:
+    """The text without the signs that mark its end below the last line, where each sign is a byte."""
+    wide = is_marked(data) or (encoding is not None and ("16" in encoding or "32" in encoding)) or data[-2:-1] == b"\0"
+    tail, ends = data[-SAMPLE:], SUBSTITUTE + b"\r\n"  # a text is long, and a copy of it dear
+    marked = not wide and SUBSTITUTE in tail[len(tail.rstrip(ends)) :]
+    return data.rstrip(ends) + b"\n" if marked else data
 
 
 def _without_zeros(data: bytes) -> bytes:
