@@ -235,7 +235,7 @@ def _classes(cells: Any, rows: int, target: str, left_out: int) -> Target:
     try:
         classes = encode_target(cells, rows)
     except ValueError as error:
-        raise InputError.at(f"the target {target!r}", f"names no classes: {error}", remedy="cut it into a few first") from None  # fmt: skip
+        raise InputError.at(f"the target {target!r}", f"names no classes: {error}", remedy="write its values as words if they are classes, else cut it into a few") from None  # fmt: skip
     check_target(classes, target, left_out)
     return classes
 

@@ -261,7 +261,9 @@ def _classes(table: Any, target: str, console: Console, left_out: int, is_part: 
         classes = encode_target(table[target], table.num_rows)
     except ValueError as error:
         raise InputError.at(
-            f"the target {target!r}", f"names no classes: {error}", remedy="cut it into a few first"
+            f"the target {target!r}",
+            f"names no classes: {error}",
+            remedy="write its values as words if they are classes, else cut it into a few",
         ) from None
     if not (is_part and len(classes.classes) == 1):
         check_target(classes, target, left_out)
