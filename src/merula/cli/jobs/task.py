@@ -161,12 +161,7 @@ def read_task(
     before = len(console.said)
     with console.warnings_as_notes():
         table = named_table(asked.table, replace(asked.file, words=words)) if some_rows is None else some_rows
-    for name, option in _asked_columns(asked):
-        one_of(name, table.column_names, option)
-        if option in ("--weight", "--groups", "--by-time") and name == asked.target:
-            raise InputError.at(
-                option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
-            )
+    _check_names(asked, table.column_names)
     left_out = table[asked.target].null_count
     unlabelled = _without_classes(table, asked)
     table, times = with_times(_with_classes(table, asked, console), asked, console)
@@ -228,6 +223,16 @@ def _asked_columns(asked: Asked) -> list[tuple[str, str]]:
     return [(name, option) for name, option in named if name is not None] + [
         (name, "--ignore") for name in asked.ignore
     ]
+
+
+def _check_names(asked: Asked, names: list[str]) -> None:
+    """An error where a column that was asked for is not there, or is the target itself."""
+    for name, option in _asked_columns(asked):
+        one_of(name, names, option)
+        if option in ("--weight", "--groups", "--by-time") and name == asked.target:
+            raise InputError.at(
+                option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
+            )
 
 
 def _with_classes(table: Any, asked: Asked, console: Console) -> Any:
