@@ -277,6 +277,15 @@ def test_the_optimum_is_that_of_logistic_regression(fitted_to):
     np.testing.assert_allclose(found.T, peer.coef_ / np.sqrt(penalty), atol=2e-5)
 
 
+@pytest.mark.parametrize("damage", [np.nan, np.inf])
+def test_weights_without_a_finite_loss_are_an_error(fitted_to, damage):
+    features, *others = fitted_to
+    features = features.copy()
+    features[3, 0] = damage
+    with pytest.raises(FloatingPointError, match="no finite loss"):
+        fitted_weights(features, *others)
+
+
 def test_the_optimum_is_that_of_another_optimiser(fitted_to):
     function = objective(*fitted_to)
     found = fitted_weights(*fitted_to, tolerance=1e-14, iterations=5_000)

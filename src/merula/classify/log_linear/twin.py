@@ -177,8 +177,14 @@ def fitted_weights(
     initial = np.zeros(width * d) if first is None else first.T.ravel()
     options = {"maxiter": iterations, "ftol": tolerance, "gtol": tolerance * 1e-2 * float(weight.sum()), "maxcor": 10}
     function = objective(features, labels, weight, start, penalty)
-    found = minimize(function, initial, jac=True, method="L-BFGS-B", options=options) if d else None
-    return initial.reshape(width, d).T if found is None else found.x.reshape(width, d).T
+    if d == 0:
+        return initial.reshape(width, d).T
+    with np.errstate(invalid="ignore"):  # BLAS may set the flag where every number is finite; the outcome is looked at
+        found = minimize(function, initial, jac=True, method="L-BFGS-B", options=options)
+    if not np.isfinite(found.fun):
+        raise FloatingPointError(f"weights of {d} features came to no finite loss")
+    weights: Array = found.x.reshape(width, d).T
+    return weights
 
 
 def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None, crossed: bool = True) -> Weighed:
