@@ -77,3 +77,10 @@ def test_in_pieces_it_is_no_row_either(tmp_path, monkeypatch, bytes_at_once):
     assert models[1].schema_["bird"].levels == ("robin", "tit", "wren")
     for model in models:
         assert model.fitted_.collected.class_counts.weight.tolist() == [20, 20]
+
+
+def test_a_name_longer_than_cells_of_pythons_reader_is_a_name(tmp_path):
+    name = "b" * 200_000
+    (tmp_path / "birds.csv").write_text(f"{name}\nwren\nrobin\n" * 10)
+    table, _ = read(tmp_path / "birds.csv")
+    assert table.column_names == [name]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from merula.core import warn_user
-from merula.data.table.headers import LONGEST, quoted
+from merula.data.table.headers import LONGEST, line_cells, quoted
 from merula.data.words import clean, understand
 from merula.data.words.numbers import MONEY
 from merula.show.text import shortened
@@ -157,17 +156,10 @@ def last_rows(data: bytes, start: int, separator: str) -> tuple[list[list[str]],
         line = data[place:end].rstrip(b"\r\n")
         if line.count(b'"') % 2 or (place > start and place < len(data) - TAIL):
             break
-        rows.append(_cells(line.decode(errors="replace"), separator))
+        rows.append(line_cells(line.decode(errors="replace"), separator))
         places.append(place)
         end = place
     return rows[::-1], places[::-1]
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=separator), [])
-    except csv.Error:  # a cell longer than Python's reader takes
-        return []
 
 
 def _filled(row: Sequence[str]) -> int:

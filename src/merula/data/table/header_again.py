@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
 
 from merula.core import warn_user
-from merula.data.table.headers import NUMBER
+from merula.data.table.headers import NUMBER, line_cells
 from merula.show.numbers import several
 
 FEWEST_BETWEEN = 10  # rows for each line that is the header again
@@ -60,7 +59,7 @@ def header_again(header: bytes, separator: str) -> HeaderAgain | None:
 
 
 def header_cells(header: bytes, separator: str) -> list[str]:
-    r"""The cells of a header's first line as they stand there; none where its quotation marks go on below.
+    r"""The cells of a header's first line as they stand there; none where its quotation marks go on below, or one is very long.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def header_cells(header: bytes, separator: str) -> list[str]:
     line = header.partition(b"\n")[0].decode().rstrip("\r").removeprefix("\ufeff")
     if line.count('"') % 2:
         return []
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
+    return [cell.strip() for cell in line_cells(line, separator, skipinitialspace=True)]
 
 
 def _cell(cell: str, separator: str) -> bytes:

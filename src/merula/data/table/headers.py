@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -28,6 +29,14 @@ class Names:
 
     names: list[str]
     unnamed: frozenset[int] = frozenset()
+
+
+def line_cells(line: str, separator: str, **options: Any) -> list[str]:
+    """The cells of one line; none where one is longer than Python's reader takes."""
+    try:
+        return next(csv.reader([line], delimiter=separator, **options), [])
+    except csv.Error:
+        return []
 
 
 def column_names(raw: Sequence[str]) -> Names:
