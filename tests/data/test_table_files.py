@@ -436,3 +436,14 @@ def test_what_a_file_does_not_have_cannot_be_stated(tmp_path, name, content, wha
     with pytest.raises(mr.InputError, match=f"is {what}, which has no {lacks}"):
         mr.read_table(path, **stated)
     assert mr.read_table(path).num_rows == 2
+
+
+def test_a_very_long_word_does_not_keep_an_encoding_from_being_found(tmp_path):
+    """What looks for words with other letters takes time in proportion to the text, not to its square: this would take minutes."""
+    path = tmp_path / "birds.csv"
+    path.write_bytes(
+        f"bird,note\n{'a' * 400_000},x\n".encode() + "Größe,Zaunkönig\nMöwe,Käuzchen\n".encode("cp1252") * 30
+    )
+    with pytest.warns(UserWarning, match="read as Windows-1252"):
+        table = mr.read_table(path)
+    assert table["bird"].to_pylist()[1:3] == ["Größe", "Möwe"] and len(table["bird"][0].as_py()) == 400_000

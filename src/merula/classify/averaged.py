@@ -117,6 +117,17 @@ class AveragedModel(FittedModel):
         said = self.implications
         return super().state() | ({} if said is None else {"implications": said.state()})
 
+    def fits(self) -> bool:
+        """See `FittedModel.fits`; conditions name levels of columns that the components they belong to have alike."""
+        if not super().fits():
+            return False
+        conditioned = [one for one in self.components if one.condition]
+        blocks = [part for one in conditioned for part in one.parts if isinstance(part, DependentColumns)]
+        if len(blocks) != len(conditioned) or len({(part.columns, part.level_sets) for part in blocks}) > 1:
+            return False
+        known = dict(zip(blocks[0].columns, blocks[0].level_sets, strict=True)) if blocks else {}
+        return all(set(one.condition.levels) <= set(known.get(one.condition.column, ())) for one in conditioned if one.condition)  # fmt: skip
+
     @classmethod
     def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Self:
         """See `FittedModel.from_state`."""

@@ -22,6 +22,7 @@ from merula.data.stream.pieces import (
 )
 from merula.data.table.declared_sizes import is_text, parquet_size, refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.nested import with_words
 from merula.data.table.times_of_day import in_seconds
 from merula.data.table.views import without_views
 
@@ -52,7 +53,10 @@ class ParquetFiles:
     def first(self) -> Any:
         """See `Stream.first`: words written out."""
         tables = (table for piece in self.pieces() for table in piece.read(self.names, {}))
-        return self.options.noted_in(_written_out(rows_of(tables, first_rows(len(self.names))), self._texts))
+        found = rows_of(tables, first_rows(len(self.names)))
+        if found is None:
+            found = _understood(self._footers[0].schema.to_arrow_schema().empty_table())
+        return self.options.noted_in(_written_out(found, self._texts))
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -94,7 +98,7 @@ class _Group:
             )
             for batch in batches:
                 batch.validate(full=True)
-                yield in_seconds(without_views(pa.Table.from_batches([batch])))
+                yield _understood(pa.Table.from_batches([batch]))
 
 
 def _footer(path: str) -> Any:
@@ -124,7 +128,7 @@ class _damage_told:  # noqa: N801
 
         if isinstance(error, FileNotFoundError | PermissionError | InputError | MemoryError):
             return
-        if isinstance(error, pa.ArrowException | OSError | ValueError):
+        if isinstance(error, pa.ArrowException | OSError | ValueError | EOFError):
             raise InputError.at(self.path, DAMAGED.format(" ".join(str(error).split())[:200]), remedy="fetch it again") from None  # fmt: skip
 
 
@@ -151,7 +155,11 @@ class ArrowFiles:
     def first(self) -> Any:
         """See `Stream.first`."""
         tables = (table for piece in self.pieces() for table in piece.read(self.names, {}))
-        return self.options.noted_in(rows_of(tables, first_rows(len(self.names))))
+        found = rows_of(tables, first_rows(len(self.names)))
+        if found is None:
+            with _opened(self.paths[0]) as file:
+                found = _understood(file.schema.empty_table())
+        return self.options.noted_in(found)
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -188,7 +196,7 @@ class _Batch:
         with _damage_told(self.path), _opened(self.path) as file:
             batch = file.get_batch(self.number).select(list(columns))
             batch.validate(full=True)
-            yield from slices(in_seconds(without_views(pa.Table.from_batches([batch]))))
+            yield from slices(_understood(pa.Table.from_batches([batch])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +214,7 @@ class Fragments:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return in_seconds(without_views(self.dataset.head(first_rows(len(self.names)))))
+        return _understood(self.dataset.head(first_rows(len(self.names))))
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -235,12 +243,18 @@ class _Fragment:
             self.schema, columns=list(columns), batch_size=rows_at_once(len(columns)), use_threads=False
         ):
             if batch.num_rows:
-                yield in_seconds(without_views(pa.Table.from_batches([batch])))
+                yield _understood(pa.Table.from_batches([batch]))
+
+
+def _understood(table: Any) -> Any:
+    """Rows as Arrow holds them, as a file read whole has them: no views, bytes that are text as words, times of day in seconds."""
+    return in_seconds(with_words(without_views(table)))
 
 
 def _written_out(table: Any, texts: Sequence[str]) -> Any:
     """The table with words in place of their codes, as a file read whole has them."""
-    for name in texts if table is not None else ():
+    for name in texts:
         column = table[name]
-        table = table.set_column(table.column_names.index(name), name, column.cast(column.type.value_type))
+        if hasattr(column.type, "value_type"):
+            table = table.set_column(table.column_names.index(name), name, column.cast(column.type.value_type))
     return table

@@ -23,7 +23,7 @@ STRAY = re.compile(
 )  # left in a text by accident; no zeros, no switches to other signs
 MOST_STRAY = 0.01  # of the bytes of a text
 WIDE = (("utf-16-le", 1), ("utf-16-be", 0))  # which of a plain letter's two bytes is zero
-HIGH = re.compile(rb"[\x40-\xff]*[\x80-\xff][\x40-\xff]*")  # a word with a letter that is not plain
+HIGH = re.compile(rb"(?<![\x40-\x7f])[\x40-\x7f]*+[\x80-\xff][\x40-\xff]*")  # a word with a letter that is not plain
 PLAIN_LETTER = re.compile(rb"[A-Za-z]")
 BROKEN = 0.2  # of its letters that are not plain, in a text that is UTF-8 but damaged
 LATIN, SHORT_LATIN, SHORT = (
@@ -164,9 +164,8 @@ def _words(data: bytes) -> Iterator[bytes]:
     """The words that are not plain ASCII, from all of the text, as many as a sample holds."""
     size = 0
     for first in range(0, len(data), SAMPLE):
-        if data[first : first + SAMPLE].isascii():
-            continue
-        for match in HIGH.finditer(data, first, first + SAMPLE):
+        piece = data[first : first + SAMPLE]
+        for match in HIGH.finditer(piece) if not piece.isascii() else ():
             yield match[0]
             size += len(match[0])
             if size > SAMPLE:
