@@ -35,6 +35,8 @@ def display_width(text: str) -> int:
     >>> display_width("größe"), display_width("色泽"), display_width("e\u0301")
     (5, 4, 1)
     """
+    if text.isascii():
+        return len(text)
     composed = normalize("NFC", text)  # else the parts of a Korean syllable would count one by one
     return sum(_sign_width(sign) for sign in composed)
 
@@ -85,8 +87,7 @@ def wrapped(text: str, width: int) -> list[str]:
         if lines[-1] and display_width(f"{lines[-1]} {word}") <= width:
             lines[-1] += f" {word}"
             continue
-        while display_width(word) > width:
-            part = _fitting(word, width) or word[:1]
+        while len(part := _fitting(word, width) or word[:1]) < len(word):
             lines.append(part)
             word = word[len(part) :]
         lines.append(word)
@@ -107,6 +108,8 @@ def listed(label: object, longest: int) -> str:
 
 def _fitting(text: str, width: int) -> str:
     """As much of the text's beginning as fits."""
+    if text[: width + 1].isascii():
+        return text[:width]
     kept = ""
     for character in text:
         if display_width(kept + character) > width:

@@ -24,6 +24,7 @@ from merula.data.words.numbers import is_limit
 from merula.data.words.resemblance import resemblance
 from merula.data.words.times import are_compact, far_year, has_time, is_impossible
 from merula.show.numbers import several
+from merula.show.text import shortened
 
 FEWEST_TEXTS, MANY_TEXTS, WORDS_OF_A_TEXT = 20, 1_000, 3  # when a column of words is text: see `_read_like_text`
 FEWEST_SAID = 0.25  # of the words of a text, with more letters than figures
@@ -37,7 +38,7 @@ NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 PADDED = re.compile(r"0\d+")  # as in "007", a name
 FEWEST_WORDS = 5
 MOST_OTHERS = 0.2  # of the words
-SHOWN = 3
+SHOWN, LONGEST = 3, 60  # words that are quoted, and their letters
 COMPACT = (19_000_101, 21_001_231)  # days of plausible years as whole numbers
 MOST_SPELLINGS = 50  # of yes and no
 READ_AS = {"number": "numbers", "date": "days", "time of day": "seconds since midnight", "duration": "durations", "boolean": "{0.spellings[0]} and {0.spellings[1]}"}  # fmt: skip
@@ -448,8 +449,11 @@ def _may_be_day(word: str) -> bool:
 
 
 def shown(words: Sequence[Any]) -> str:
-    """The first few words, quoted."""
-    return ", ".join(map(repr, words[:SHOWN])) + (", …" if len(words) > SHOWN else "")
+    """The first few words, quoted; long ones cut."""
+    cut = (
+        shortened(word, LONGEST) if isinstance(word, str) and len(word) > LONGEST else word for word in words[:SHOWN]
+    )
+    return ", ".join(map(repr, cut)) + (", …" if len(words) > SHOWN else "")
 
 
 def _is_number(word: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 from merula.core import InputError
 from merula.core.archive import read_state, write_state
+from merula.core.sound import are_classes
 from merula.data.schema import Schema
 from merula.engines.base import Source
 from merula.engines.stream.rows import Kept
@@ -133,7 +134,9 @@ def _counted(held: dict[str, Any], wanted: Sequence[Wanted]) -> Counted | None:
 
 
 def _fits(part: Collected, wanted: Sequence[Wanted]) -> bool:
-    """Whether each statistic is of the columns that are wanted, and fits the classes; one of your own may not tell."""
+    """Whether classes are labels in order, and each statistic is of the columns that are wanted, and fits the classes; one of your own may not tell."""
+    if not are_classes(part.classes):
+        return False
     count = len(part.classes)
     told: list[tuple[Wanted, Any]] = [
         (one, block) for one, block in zip(wanted, part.blocks, strict=True) if hasattr(block, "fits")
