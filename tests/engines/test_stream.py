@@ -713,30 +713,3 @@ def test_a_file_without_rows_is_told(tmp_path, suffix):
         pa.ipc.new_file(path, empty.schema).close()
     with pytest.raises(mr.InputError, match="no rows"):
         mr.NaiveBayesClassifier().fit_table(path, "ill", engine="stream")
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_bytes_that_are_text_are_words_as_in_a_file_read_whole(tmp_path, suffix):
-    """Older Spark and Impala write words as bytes; what is no text is left out."""
-    path = tmp_path / f"rows.{suffix}"
-    table = pa.table(
-        {
-            "bird": pa.array([b"wren", b"robin", None] * 14, pa.binary()),
-            "photo": pa.array([b"\xff\xd8", b"wren", None] * 14, pa.binary()),
-            "ill": pa.array([b"yes", b"no"] * 21, pa.binary()),
-        }
-    )
-    if suffix == "parquet":
-        pq.write_table(table, path, row_group_size=9)
-    else:
-        with pa.ipc.new_file(path, table.schema) as file:
-            file.write_table(table, max_chunksize=9)
-    models = []
-    for engine in ("memory", "stream"):
-        with pytest.warns(UserWarning, match="column 'photo' holds"):
-            models.append(mr.NaiveBayesClassifier().fit_table(path, "ill", engine=engine))
-    whole, pieces = models
-    assert pieces.classes_.tolist() == whole.classes_.tolist() == ["no", "yes"]
-    assert pieces.schema_["bird"].levels == whole.schema_["bird"].levels == ("robin", "wren")
-    answers = [pa.concat_tables(model.predict_table(path, engine="stream")) for model in models]
-    assert answers[0].equals(answers[1])

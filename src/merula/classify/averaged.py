@@ -121,12 +121,12 @@ class AveragedModel(FittedModel):
         """See `FittedModel.fits`; conditions name levels of columns that the components they belong to have alike."""
         if not super().fits():
             return False
-        conditioned = [one for one in self.components if one.condition]
-        blocks = [part for one in conditioned for part in one.parts if isinstance(part, DependentColumns)]
-        if len(blocks) != len(conditioned) or len({(part.columns, part.level_sets) for part in blocks}) > 1:
+        above = [(one, one.condition) for one in self.components if one.condition is not None]
+        blocks = [part for one, _ in above for part in one.parts if isinstance(part, DependentColumns)]
+        if len(blocks) != len(above) or len({(part.columns, part.level_sets) for part in blocks}) > 1:
             return False
         known = dict(zip(blocks[0].columns, blocks[0].level_sets, strict=True)) if blocks else {}
-        return all(set(one.condition.levels) <= set(known.get(one.condition.column, ())) for one in conditioned if one.condition)  # fmt: skip
+        return all(set(condition.levels) <= set(known.get(condition.column, ())) for _, condition in above)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], families: Mapping[str, Any], path: Any) -> Self:

@@ -22,7 +22,6 @@ from merula.data.stream.pieces import (
 )
 from merula.data.table.declared_sizes import is_text, parquet_size, refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
-from merula.data.table.nested import with_words
 from merula.data.table.times_of_day import in_seconds
 from merula.data.table.views import without_views
 
@@ -52,11 +51,11 @@ class ParquetFiles:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`: words written out."""
-        tables = (table for piece in self.pieces() for table in piece.read(self.names, {}))
-        found = rows_of(tables, first_rows(len(self.names)))
-        if found is None:
-            found = _understood(self._footers[0].schema.to_arrow_schema().empty_table())
-        return self.options.noted_in(_written_out(found, self._texts))
+        found = _first_of(self)
+        schema = self._footers[0].schema.to_arrow_schema()
+        return self.options.noted_in(
+            in_seconds(schema.empty_table()) if found is None else _written_out(found, self._texts)
+        )
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -98,7 +97,7 @@ class _Group:
             )
             for batch in batches:
                 batch.validate(full=True)
-                yield _understood(pa.Table.from_batches([batch]))
+                yield in_seconds(without_views(pa.Table.from_batches([batch])))
 
 
 def _footer(path: str) -> Any:
@@ -154,11 +153,10 @@ class ArrowFiles:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        tables = (table for piece in self.pieces() for table in piece.read(self.names, {}))
-        found = rows_of(tables, first_rows(len(self.names)))
+        found = _first_of(self)
         if found is None:
             with _opened(self.paths[0]) as file:
-                found = _understood(file.schema.empty_table())
+                found = in_seconds(without_views(file.schema.empty_table()))
         return self.options.noted_in(found)
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
@@ -196,7 +194,7 @@ class _Batch:
         with _damage_told(self.path), _opened(self.path) as file:
             batch = file.get_batch(self.number).select(list(columns))
             batch.validate(full=True)
-            yield from slices(_understood(pa.Table.from_batches([batch])))
+            yield from slices(in_seconds(without_views(pa.Table.from_batches([batch]))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +212,7 @@ class Fragments:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return _understood(self.dataset.head(first_rows(len(self.names))))
+        return in_seconds(without_views(self.dataset.head(first_rows(len(self.names)))))
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -243,18 +241,18 @@ class _Fragment:
             self.schema, columns=list(columns), batch_size=rows_at_once(len(columns)), use_threads=False
         ):
             if batch.num_rows:
-                yield _understood(pa.Table.from_batches([batch]))
+                yield in_seconds(without_views(pa.Table.from_batches([batch])))
 
 
-def _understood(table: Any) -> Any:
-    """Rows as Arrow holds them, as a file read whole has them: no views, bytes that are text as words, times of day in seconds."""
-    return in_seconds(with_words(without_views(table)))
+def _first_of(files: ParquetFiles | ArrowFiles) -> Any:
+    """The first rows of some files; None where they have none."""
+    tables = (table for piece in files.pieces() for table in piece.read(files.names, {}))
+    return rows_of(tables, first_rows(len(files.names)))
 
 
 def _written_out(table: Any, texts: Sequence[str]) -> Any:
     """The table with words in place of their codes, as a file read whole has them."""
     for name in texts:
         column = table[name]
-        if hasattr(column.type, "value_type"):
-            table = table.set_column(table.column_names.index(name), name, column.cast(column.type.value_type))
+        table = table.set_column(table.column_names.index(name), name, column.cast(column.type.value_type))
     return table

@@ -30,10 +30,10 @@ def without_nested(table: Any) -> Any:
     if records:
         parts = [name for name in table.column_names if name.startswith(tuple(f"{record}." for record in records))]
         warn_user(f"{_hold(records)} records, whose parts are columns ({quoted(parts)})", UserWarning)
-    return with_words(table)
+    return _with_words(table)
 
 
-def with_words(table: Any) -> Any:
+def _with_words(table: Any) -> Any:
     """The table with bytes that are text as words; lists and other bytes stay, for whoever wants the rows back."""
     import pyarrow as pa
 

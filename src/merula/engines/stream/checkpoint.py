@@ -134,7 +134,7 @@ def _counted(held: dict[str, Any], wanted: Sequence[Wanted]) -> Counted | None:
 
 
 def _fits(part: Collected, wanted: Sequence[Wanted]) -> bool:
-    """Whether classes are labels in order, and each statistic is of the columns that are wanted, and fits the classes; one of your own may not tell."""
+    """Whether classes are labels, and statistics fit them and are of the columns wanted; one of your own may not tell."""
     if not are_classes(part.classes):
         return False
     count = len(part.classes)
