@@ -169,3 +169,11 @@ def test_every_thread_has_its_own_error():
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(ask, range(400))) == [(i, f"folds is {i}, expected more") for i in range(400)]
+
+
+def test_names_of_thousands_of_letters_do_not_fill_a_message():
+    name = "x" * 100_000
+    error = InputError.of("target", "diagnosis", expected=f"one of '{name}', 'größe'")
+    assert len(str(error)) < 1_200 and str(error).endswith("xxx', 'größe'") and "xxx … xxx" in str(error)
+    long_path = "C:/" + "folder/" * 140
+    assert long_path in str(InputError(f"{long_path} is no table"))

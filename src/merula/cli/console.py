@@ -121,8 +121,10 @@ def typed(part: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """A message on one line."""
-    return " ".join(text.split())
+    """A message on one line, no name or cell in it endless."""
+    from merula.core.errors import bounded  # on first use: help needs no arrays
+
+    return bounded(" ".join(text.split()))
 
 
 def say(text: str, stream: TextIO | None = None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 LONGEST_PART = 500  # characters that a damaged file may put into one part of an error
+LONGEST_WORD = 1_000  # characters without a blank in any message: longer than paths and addresses that people have
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,19 @@ Write = Callable[[Option | InPython], str]
 
 
 def phrase(message: Message, write: Write = str) -> str:
-    """The message as one text, what is not text in it written by `write`."""
-    return "".join(part if isinstance(part, str) else write(part) for part in _parts(message))
+    """The message as one text, what is not text in it written by `write`, and no name or cell in it endless."""
+    return bounded("".join(part if isinstance(part, str) else write(part) for part in _parts(message)))
+
+
+def bounded(text: str) -> str:
+    """The text without the middle of words that are endless: names and cells that something else than a person wrote.
+
+    Examples
+    --------
+    >>> len(bounded("column '" + "x" * 100_000 + "' is constant"))
+    1022
+    """
+    return re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: _without_middle(word[0], LONGEST_WORD), text)
 
 
 class InputError(ValueError):
@@ -183,8 +195,12 @@ def _one_line(message: Message) -> tuple[Part, ...]:
 
 
 def _shortened(text: str) -> str:
-    half = LONGEST_PART // 2
-    return re.sub(r"\s+", " ", text if len(text) <= LONGEST_PART else f"{text[:half]} … {text[-half:]}")
+    return re.sub(r"\s+", " ", text if len(text) <= LONGEST_PART else _without_middle(text, LONGEST_PART))
+
+
+def _without_middle(text: str, longest: int) -> str:
+    half = longest // 2
+    return f"{text[:half]} … {text[-half:]}"
 
 
 def _parts(message: Message) -> tuple[Part, ...]:
