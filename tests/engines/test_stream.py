@@ -713,3 +713,52 @@ def test_a_file_without_rows_is_told(tmp_path, suffix):
         pa.ipc.new_file(path, empty.schema).close()
     with pytest.raises(mr.InputError, match="no rows"):
         mr.NaiveBayesClassifier().fit_table(path, "ill", engine="stream")
+
+
+def farben(n=300, last=b"rot"):
+    rng = np.random.default_rng(4)
+    labels = rng.choice(["größe", "klein"], n)
+    colours = np.where((labels == "klein") & (rng.random(n) < 0.6), "grün", "rot")
+    cells = [*(one.encode() for one in colours[:-1]), last]
+    return pa.table(
+        {
+            "Farbe": pa.array(cells, pa.binary()),
+            "Bild": pa.array([bytes([255, k % 256]) for k in range(n)]),
+            "codes": pa.array(cells, pa.binary()).dictionary_encode(),
+            "Länge": rng.normal(size=n),
+            "Klasse": pa.array([one.encode() for one in labels], pa.large_binary()),
+        }
+    )
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "dataset"])
+@pytest.mark.filterwarnings("ignore:column 'Bild' holds")
+def test_bytes_that_are_text_are_words_as_in_a_file_read_whole(tmp_path, suffix):
+    path = tmp_path / f"rows.{suffix}"
+    if suffix == "arrow":
+        with pa.ipc.new_file(path, farben().schema) as file:
+            for batch in farben().to_batches(max_chunksize=70):
+                file.write(batch)
+    else:
+        pq.write_table(farben(), path, row_group_size=70)
+    source = pa.dataset.dataset(path, format="parquet") if suffix == "dataset" else path
+    streamed = mr.NaiveBayesClassifier().fit_table(source, target="Klasse")
+    whole = farben().drop_columns(["Bild", "Klasse"]).to_pandas()
+    words = whole.assign(**{name: [cell.decode() for cell in whole[name]] for name in ("Farbe", "codes")})
+    labels = [label.decode() for label in farben()["Klasse"].to_pylist()]
+    model = mr.NaiveBayesClassifier().fit(words, labels)
+    assert streamed.classes_.tolist() == ["größe", "klein"]
+    answers = pa.concat_tables(streamed.predict_table(source))
+    found = np.column_stack([answers[f"P({label})"] for label in streamed.classes_])
+    np.testing.assert_allclose(found, model.predict_proba(words), atol=1e-12)
+
+
+def test_bytes_that_are_no_text_below_words_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("merula.data.stream.pieces.FIRST", 1_024)
+    path = tmp_path / "rows.parquet"
+    pq.write_table(farben(2_000, b"\xff\xfe"), path, row_group_size=500)
+    told = r"rows.parquet, row group 4 holds bytes in column 'Farbe' that are no text.*leave the column out: kinds="
+    with pytest.raises(mr.InputError, match=told):
+        mr.NaiveBayesClassifier(kinds={"Bild": "ignore"}).fit_table(path, target="Klasse")
+    left_out = dict.fromkeys(["Bild", "Farbe", "codes"], "ignore")
+    assert mr.NaiveBayesClassifier(kinds=left_out).fit_table(path, target="Klasse").schema_["Farbe"].kind == "ignore"

@@ -14,6 +14,7 @@ from typing import Any
 from merula.core import InputError
 from merula.core.atomic_file import check_named, nearest_file
 from merula.data.stream.batches import Batches
+from merula.data.stream.bytes_as_words import BytesAsWords
 from merula.data.stream.columnar import ArrowFiles, Fragments, ParquetFiles
 from merula.data.stream.delimited import DelimitedFiles
 from merula.data.stream.json_lines import JsonLineFiles
@@ -56,7 +57,7 @@ def _of_dataset(dataset: Any) -> Stream:
         dataset.get_fragments()
     except ValueError:  # filtered
         return Batches.of(lambda: dataset.scanner().to_reader())
-    return Fragments(dataset)
+    return BytesAsWords(Fragments(dataset))
 
 
 def _of_partitions(path: str) -> Stream | None:
@@ -67,7 +68,7 @@ def _of_partitions(path: str) -> Stream | None:
         raise InputError.at(path, "holds folders such as region=eu, whose names are a column, with files that are not Parquet", remedy="name the files: a pattern such as 'folder/*/*.csv' leaves that column out")  # fmt: skip
     import pyarrow.dataset
 
-    return Fragments(pyarrow.dataset.dataset(path, format="parquet", partitioning="hive"))
+    return BytesAsWords(Fragments(pyarrow.dataset.dataset(path, format="parquet", partitioning="hive")))
 
 
 def _is_hidden(path: Path) -> bool:
@@ -106,11 +107,12 @@ def _of_files(paths: Sequence[str], options: FileOptions) -> Stream | None:
     (kind,) = kinds
     if kind == "CSV":
         return DelimitedFiles(tuple(paths), options)
-    makers: dict[str, Any] = {"Parquet": ParquetFiles, "Arrow": ArrowFiles, "JSON": JsonLineFiles}
-    if kind not in makers:
+    if kind not in ("Parquet", "Arrow", "JSON"):
         return None
     _refuse_options(options, kind)
-    return makers[kind](tuple(paths), options)  # type: ignore[no-any-return]
+    if kind == "JSON":
+        return JsonLineFiles(tuple(paths), options)
+    return BytesAsWords((ParquetFiles if kind == "Parquet" else ArrowFiles)(tuple(paths), options))
 
 
 def _refuse_options(options: FileOptions, kind: str) -> None:

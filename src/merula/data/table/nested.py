@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -30,16 +31,16 @@ def without_nested(table: Any) -> Any:
     if records:
         parts = [name for name in table.column_names if name.startswith(tuple(f"{record}." for record in records))]
         warn_user(f"{_hold(records)} records, whose parts are columns ({quoted(parts)})", UserWarning)
-    return _with_words(table)
+    return with_words(table)
 
 
-def _with_words(table: Any) -> Any:
-    """The table with bytes that are text as words; lists and other bytes stay, for whoever wants the rows back."""
+def with_words(table: Any, names: Collection[str] | None = None) -> Any:
+    """The table with bytes that are text as words, of all columns or of some; lists and other bytes stay, for whoever wants the rows back."""
     import pyarrow as pa
 
     table = _without_codes_of_bytes(table)
     for position, field in enumerate(table.schema):
-        if _holds_bytes(field.type):
+        if holds_bytes(field.type) and (names is None or field.name in names):
             with suppress(pa.ArrowInvalid):  # no text in UTF-8
                 table = table.set_column(position, field.name, table.column(position).cast(pa.string()))
     return table
@@ -51,12 +52,13 @@ def _without_codes_of_bytes(table: Any) -> Any:
 
     for position, field in enumerate(table.schema):
         values = field.type.value_type if pa.types.is_dictionary(field.type) else None
-        if values is not None and (_holds_bytes(values) or pa.types.is_nested(values)):
+        if values is not None and (holds_bytes(values) or pa.types.is_nested(values)):
             table = table.set_column(position, field.name, table.column(position).cast(values))
     return table
 
 
-def _holds_bytes(kind: Any) -> bool:
+def holds_bytes(kind: Any) -> bool:
+    """Whether a type of pyarrow's is one of bytes."""
     import pyarrow as pa
 
     tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
