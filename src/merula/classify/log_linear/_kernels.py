@@ -30,6 +30,7 @@ LEFT = -2  # less its cell: where a row stood that does not know the answer to t
 NOTHING = 1e-9  # curvature of a cell that no row is in
 NOT_KNOWN = -(2**20)  # the cell of a case that does not know an answer: below 0 whatever questions follow
 CASES_AT_ONCE, ROWS_AT_ONCE = 512, 64
+SIDE_BY_SIDE = 8  # columns that are counted in one pass over rows: their tables stay in the nearest cache
 
 
 class Grid(NamedTuple):
@@ -61,11 +62,20 @@ class Rows(NamedTuple):
     cell: Places
 
 
+class Sides(NamedTuple):
+    """Sums of one cell by the answer that a question ends with, or asks for: of a class's slopes, of curvature; squares on both sides."""
+
+    part: Array
+    curved: Array
+    yes: Array
+    no: Array
+
+
 class Memory(NamedTuple):
     """What one fold's rounds write to.
 
-    Rows, those to be counted and those lost, which these are, the columns in the order drawn, tables of counts, of half of them and of
-    one column's codes, sums over a cell, scores, probabilities, and what chance depends on, in a round and for a row.
+    Rows, those to be counted and those lost, which these are, the columns in the order drawn, tables of counts, of half of them for a
+    few columns and of one column's codes, sums over a cell, scores, probabilities, and what chance depends on, in a round and for a row.
     """
 
     rows: Rows
@@ -75,10 +85,9 @@ class Memory(NamedTuple):
     dropped: Places
     order: Places
     tables: NDArray[np.float32]
-    part: Sums
+    parts: NDArray[np.float32]
     fine: Sums
-    known: Array
-    yes: Array
+    sides: Sides
     scores: Array
     chances: Array
     state: NDArray[np.uint64]
@@ -98,9 +107,15 @@ def memory_for(grid: Grid, width: int, order: int, drawn: int, seed: Any) -> Mem
 
     rows = Rows(places(), np.zeros(cases), sums(cases), np.zeros((cases, width), dtype=np.float32), places())
     given, lost = Packed(places(), places(), sums(cases)), Packed(places(), places(), sums(cases))
-    tables, part, fine = sums(drawn, half * widest), sums(max(half // 2, 1) * widest), sums(half * pair)
-    scores, chances = np.zeros(max(widest, pair)), np.zeros((cases, width))
-    return Memory(rows, given, lost, places(), places(), np.arange(len(grid.bins)), tables, part, fine, np.zeros(w), np.zeros(w), scores, chances, np.array([seed], dtype=np.uint64), np.zeros(1, dtype=np.uint64))  # fmt: skip
+    tables, parts, fine = (
+        sums(drawn, half * widest),
+        sums(min(drawn, SIDE_BY_SIDE), max(half // 2, 1) * widest),
+        sums(half * pair),
+    )
+    answers = max(widest, pair)
+    sides = Sides(np.zeros(answers), np.zeros(answers), np.zeros(answers), np.zeros(answers))
+    scores, chances = np.zeros(answers), np.zeros((cases, width))
+    return Memory(rows, given, lost, places(), places(), np.arange(len(grid.bins)), tables, parts, fine, sides, scores, chances, np.array([seed], dtype=np.uint64), np.zeros(1, dtype=np.uint64))  # fmt: skip
 
 
 def _widest_pair(grid: Grid) -> int:
@@ -191,17 +206,29 @@ def _pack(rows: Rows, members: Places, count: int, packed: Packed) -> None:
 
 
 @kernel
-def _count(codes: NDArray[np.int16], packed: Packed, count: int, bins: int, table: Sums, sign: float) -> None:
-    """Add the sums of rows to (or take them from) where their cell and their answer stand in the table of one column."""
-    width = table.shape[1]
-    for u in range(count):
-        b = codes[packed.place[u]]
-        if b >= 0:
-            at = packed.cell[u] * (bins + 1) + b
-            if width == 2:
-                table[at, 0] += sign * packed.sums[u, 0]
-                table[at, 1] += sign * packed.sums[u, 1]
-            else:
+def _count(coarse: NDArray[np.int16], columns: Places, bins: Places, packed: Packed, count: int, tables: NDArray[np.float32], sign: float) -> None:  # fmt: skip
+    """Add the sums of rows to (or take them from) where their cell and their answer stand in the tables of some columns.
+
+    A sum waits for the one before it in the same place. Where there are two classes, which is little to do meanwhile, columns are
+    counted side by side: those of another table need not wait.
+    """
+    width = tables.shape[2]
+    if width == 2:
+        for u in range(count):
+            place, cell = packed.place[u], packed.cell[u]
+            for a in range(len(columns)):
+                b = coarse[columns[a], place]
+                if b >= 0:
+                    at = cell * (bins[columns[a]] + 1) + b
+                    tables[a, at, 0] += sign * packed.sums[u, 0]
+                    tables[a, at, 1] += sign * packed.sums[u, 1]
+        return
+    for a in range(len(columns)):
+        codes, table, answers = coarse[columns[a]], tables[a], bins[columns[a]] + 1
+        for u in range(count):
+            b = codes[packed.place[u]]
+            if b >= 0:
+                at = packed.cell[u] * answers + b
                 for c in range(width):
                     table[at, c] += sign * packed.sums[u, c]
 
@@ -220,30 +247,35 @@ def _split(table: Sums, side: Sums, cells: int, bins: int, answer: int) -> None:
 
 
 @kernel
-def _score(table: Sums, cells: int, bins: int, is_word: bool, ridge: float, known: Array, part: Array, scores: Array) -> None:  # fmt: skip
+def _reach(table: Sums, start: int, c: int, bins: int, is_word: bool, part: Array) -> Any:
+    """part[b] = what the rows of a cell sum up to that answer b, or up to it where answers are in order; back comes the sum of all."""
+    total = 0.0
+    for b in range(bins):
+        total += table[start + b, c]
+        part[b] = table[start + b, c] if is_word else total
+    return total + table[start + bins, c]
+
+
+@kernel
+def _score(table: Sums, cells: int, bins: int, is_word: bool, ridge: float, sides: Sides, scores: Array) -> None:
     """scores[b] = Σ_cell Σ_class G² / (H + ridge) of both answers to the question that ends with answer b, or asks for it."""
-    width = table.shape[1]
-    scores[:bins] = 0.0
+    slopes, asked = table.shape[1] - 1, bins if is_word else bins - 1
+    part, curved, yes, no = sides.part, sides.curved, sides.yes, sides.no
+    scores[:asked] = 0.0
     for cell in range(cells):
         start = cell * (bins + 1)
-        known[:] = 0.0
-        for b in range(bins + 1):
-            for c in range(width):
-                known[c] += table[start + b, c]
-        if known[width - 1] <= NOTHING:
+        heavy = _reach(table, start, slopes, bins, is_word, curved)
+        if heavy <= NOTHING:
             continue
-        part[:] = 0.0
-        for b in range(bins if is_word else bins - 1):
-            if is_word:
-                part[:] = 0.0
-            yes, no = 0.0, 0.0
-            for c in range(width):
-                part[c] += table[start + b, c]
-            for c in range(width - 1):
-                yes += part[c] * part[c]
-                no += (known[c] - part[c]) ** 2
-            curved = part[width - 1]
-            scores[b] += yes / (max(curved, 0.0) + ridge) + no / (max(known[width - 1] - curved, 0.0) + ridge)
+        for b in range(asked):
+            yes[b] = no[b] = 0.0
+        for c in range(slopes):
+            known = _reach(table, start, c, bins, is_word, part)
+            for b in range(asked):
+                yes[b] += part[b] * part[b]
+                no[b] += (known - part[b]) ** 2
+        for b in range(asked):
+            scores[b] += yes[b] / (max(curved[b], 0.0) + ridge) + no[b] / (max(heavy - curved[b], 0.0) + ridge)
 
 
 @kernel
@@ -303,20 +335,23 @@ def _draw_columns(order: Places, count: int, state: NDArray[np.uint64]) -> None:
 
 
 @kernel
-def _update(codes: NDArray[np.int16], bins: int, whole: Packed, given: Packed, lost: Packed, depth: int, last: Places, table: Sums, part: Sums) -> None:  # fmt: skip
-    """Count a column's answers by cell: of all rows at first; then of the last question's rarer side alone, by subtraction.
+def _update(grid: Grid, columns: Places, whole: Packed, given: Packed, lost: Packed, depth: int, last: Places, tables: NDArray[np.float32], parts: NDArray[np.float32]) -> None:  # fmt: skip
+    """Count the answers of some columns by cell: of all rows at first; then of the last question's rarer side alone, by subtraction.
 
     ``last`` is which answer was rarer, how many rows gave it, and how many did not know it and are lost.
     """
     if depth == 0:
-        table[: bins + 1] = 0.0
-        _count(codes, whole, last[1], bins, table, 1.0)
+        for a in range(len(columns)):
+            tables[a, : grid.bins[columns[a]] + 1] = 0.0
+        _count(grid.coarse, columns, grid.bins, whole, last[1], tables, 1.0)
         return
     before = 1 << (depth - 1)
-    _count(codes, lost, last[2], bins, table, -1.0)
-    part[: before * (bins + 1)] = 0.0
-    _count(codes, given, last[1], bins, part, 1.0)
-    _split(table, part, before, bins, last[0])
+    _count(grid.coarse, columns, grid.bins, lost, last[2], tables, -1.0)
+    for a in range(len(columns)):
+        parts[a, : before * (grid.bins[columns[a]] + 1)] = 0.0
+    _count(grid.coarse, columns, grid.bins, given, last[1], parts, 1.0)
+    for a in range(len(columns)):
+        _split(tables[a], parts[a], before, grid.bins[columns[a]], last[0])
 
 
 @kernel
@@ -412,11 +447,14 @@ def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: M
     rows.cell[:count] = 0
     for depth in range(order):
         cells, highest, score, column, cut = 1 << depth, -1.0, -1.0, 0, 0
+        blocks = -(-drawn // SIDE_BY_SIDE)
+        for block in range(blocks):
+            start, stop = block * drawn // blocks, (block + 1) * drawn // blocks
+            _update(grid, memory.order[start:stop], whole, memory.given, memory.lost, depth, last, memory.tables[start:stop], memory.parts)  # fmt: skip
         for a in range(drawn):
-            j, table = memory.order[a], memory.tables[a]
+            j = memory.order[a]
             bins, is_word = grid.bins[j], grid.is_word[j]
-            _update(grid.coarse[j], bins, whole, memory.given, memory.lost, depth, last, table, memory.part)
-            _score(table, cells, bins, is_word, ridge, memory.known, memory.yes, scores)
+            _score(memory.tables[a], cells, bins, is_word, ridge, memory.sides, scores)
             value, plain, place = _best(scores, bins if is_word else bins - 1, state)
             if value > highest:
                 highest, score, column, cut = value, plain, j, place
@@ -428,7 +466,7 @@ def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: M
             cut, bins = low, high - low + 1
             if bins > 3:
                 _count_codes(codes, low, bins, rows, count, cells, memory.fine)
-                _score(memory.fine, cells, bins, is_word, ridge, memory.known, memory.yes, scores)
+                _score(memory.fine, cells, bins, is_word, ridge, memory.sides, scores)
                 scores[0] = -1.0  # a cut below all of these codes is none of these
                 cut = low - 1 + _best(scores, bins - 1, state)[2]
         asked[depth], cuts[depth] = column, cut
