@@ -29,6 +29,17 @@ def test_explanations_add_up_to_what_is_predicted(real_table):
         assert expit(odds) == pytest.approx(own, abs=1e-9)
 
 
+@pytest.mark.parametrize("order", [1, 4])
+def test_a_class_that_the_prior_excludes_stays_impossible(penguins, order):
+    prior = {"Adelie": 0.5, "Chinstrap": 0.5, "Gentoo": 0.0}
+    model = mr.AutoBayesClassifier(order, class_prior=prior, **FAST).fit(*penguins)
+    found = mr.explain(model, penguins[0].iloc[[3]])
+    np.testing.assert_allclose(found.posterior, model.predict_proba(penguins[0].iloc[[3]])[0], atol=1e-12)
+    assert found.posterior[2] == 0
+    assert all(np.isfinite(reason.log_terms).all() for reason in found.derivations[0].reasons)
+    assert "nan" not in str(found) and str(found).splitlines()[-2].endswith("impossible")
+
+
 def test_the_first_line_is_the_probability_of_the_average_row(penguins):
     model = mr.AutoBayesClassifier(2, **FAST).fit(*penguins)
     found = mr.explain(model, penguins[0].iloc[[3]])

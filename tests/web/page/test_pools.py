@@ -68,6 +68,7 @@ POOLS: dict[str, Callable[[], Any]] = {
     "order 4": lambda: auto(4),
     "missing is an answer": lambda: auto(3, missing="level"),
     "missing says nothing": lambda: auto(2, missing="marginalise", class_prior="uniform"),
+    "a class excluded": lambda: auto(2, class_prior={"merle": 0.4, "pie": 0.6, "étourneau": 0.0}),
     "tables": lambda: mr.LogLinearClassifier(order=3, **FAST),
     "tables of one question": lambda: mr.LogLinearClassifier(order=1, **FAST, missing="level"),
     "twin of Gaussian Bayes": lambda: mr.LogLinearClassifier(order="gaussian", kinds=KINDS),

@@ -35,7 +35,9 @@ def _slip(model: BayesianClassifier, scores: Array) -> Array:
     """What mixing with the prior changes in the log posterior that these scores give: log ((1 − ε)·P + ε·prior) − log P."""
     pool, slip = model.fitted_.components
     logs = scores - log_sum_exp(scores)[:, None]
-    return np.logaddexp(pool.log_weight + logs, slip.log_weight + slip.log_prior) - logs
+    mixed = np.logaddexp(pool.log_weight + logs, slip.log_weight + slip.log_prior)
+    possible = mixed > -np.inf  # a class that the prior excludes stays excluded
+    return np.where(possible, mixed - np.where(possible, logs, 0.0), 0.0)
 
 
 def told_effects(

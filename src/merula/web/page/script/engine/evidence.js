@@ -35,7 +35,8 @@ function slipOf(model, scores) {
   const [pool, slip] = model.components;
   const total = logSumExp(scores);
   const logs = scores.map((score) => score - total);
-  return logs.map((log, label) => logAddExp(pool.logWeight + log, slip.logWeight + slip.logPrior[label]) - log);
+  const mixed = logs.map((log, label) => logAddExp(pool.logWeight + log, slip.logWeight + slip.logPrior[label]));
+  return mixed.map((one, label) => (one === -Infinity ? 0 : one - logs[label])); // a class that the prior excludes stays excluded
 }
 
 // One component's terms, in the order of their columns (effects: small sets first), with their weights of evidence.
