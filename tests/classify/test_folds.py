@@ -68,9 +68,42 @@ def test_fractions_of_a_weight_are_shared_out(birds):
     assert np.ptp(shares.sum(axis=0)) <= 1 + 1e-9
 
 
-def test_equal_rows_go_to_different_folds():
-    shares = dealt(pd.DataFrame({"song": ["trill"] * 10 + ["flute"] * 10}), ["wren"] * 20).shares
-    assert np.array_equal(shares[:10].sum(axis=0), np.full(FOLDS, 2.0))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_copies_are_spread_as_chance_spreads_them(weighted):
+    """Dealt round, each of 200 rows would have 10 of its 50 copies in every fold, and folds would confirm what chance did."""
+    songs = [f"song {k}" for k in range(200)]
+    if weighted:
+        shares = dealt(pd.DataFrame({"song": songs}), ["wren"] * 200, np.full(200, 50.0)).shares
+    else:
+        shares = dealt(pd.DataFrame({"song": songs * 50}), ["wren"] * 10_000).shares.reshape(50, 200, FOLDS).sum(axis=0)
+    assert np.array_equal(shares.sum(axis=1), np.full(200, 50.0))
+    assert np.ptp(shares.sum(axis=0)) <= 1
+    by_chance = 50 * 0.2 * 0.8 * (1 - 50 / 10_000)
+    assert shares.var(axis=0).mean() == pytest.approx(by_chance, rel=0.15)
+
+
+def test_copies_of_one_row_go_to_all_folds():
+    shares = dealt(pd.DataFrame({"song": ["trill"] * 10 + ["flute"]}), ["wren"] * 11).shares
+    assert shares.sum(axis=0).max() <= 3 and (shares[:10].sum(axis=0) > 0).all()
+
+
+def test_rows_with_missing_cells_are_copies_too():
+    table = pd.DataFrame({"song": ["trill", None, "flute"] * 40, "wing length": [60.0, np.nan, 61.0] * 40})
+    repeated, weights = dealt(table, ["wren"] * 120).shares, dealt(table[:3], ["wren"] * 3, np.full(3, 40.0)).shares
+    assert np.array_equal(repeated.reshape(40, 3, FOLDS).sum(axis=0), weights)
+
+
+def test_rows_without_weight_do_not_change_folds(birds):
+    table, y = birds
+    both = pd.concat([table, table.assign(song="hiss")], ignore_index=True)
+    weights = np.concatenate([np.random.default_rng(3).integers(1, 6, N), np.zeros(N)]).astype(float)
+    assert np.array_equal(dealt(both, np.tile(y, 2), weights).shares[:N], dealt(table, y, weights[:N]).shares)
+
+
+def test_more_weight_than_units_is_dealt_too():
+    shares = dealt(pd.DataFrame({"song": ["trill", "flute", "hiss"]}), ["wren"] * 3, np.array([3e9, 1e9, 5.0])).shares
+    np.testing.assert_allclose(shares.sum(axis=1), [3e9, 1e9, 5.0], rtol=1e-12)
+    np.testing.assert_allclose(shares[:2], np.array([[0.6e9], [0.2e9]]) * np.ones(FOLDS), rtol=0.01)
 
 
 def test_what_is_left_out_and_what_is_learned_from_make_up_all(birds):

@@ -16,10 +16,9 @@ from merula.data.encode import Encoded, Target
 from merula.data.schema import Label, Schema
 from merula.stats.kept_rows import mixed
 
-STEPS = (
-    0.7390851332151607 * 2**20
-)  # of half a range, at which numbers are told apart: no round number lies on a step's edge
-
+# of half a range, at which numbers are told apart: no round number lies on a step's edge
+STEPS = 0.7390851332151607 * 2**20
+MOST_UNITS = 2**20  # of weight that are dealt one by one; of more, as many larger ones
 DIGITS = 9  # to which sums over a class's rows are the same however these are ordered or weighted
 
 
@@ -60,28 +59,73 @@ def _heavy(weights: Array) -> Some:
 
 
 def deal(rows: Encoded, target: Target, schema: Schema, folds: int) -> Folds:
-    """Folds of about equal weight in every class: rows in a canonical order, their cumulative weight dealt round.
+    """Folds of about equal weight in every class, the same whatever order rows and columns are in and numbers are measured in.
 
-    The order is that of the classes, then of a hash of what each row holds; equal rows are neighbours and go to different
-    folds. Neither the order of rows nor that of columns matters, nor the unit of a number, and a weight of 2 equals the row
-    twice.
+    A weight of 2 equals the row twice. See `dealt`.
     """
     weights = np.ones(len(rows)) if target.weights is None else target.weights
-    return in_turn(canonical_order(rows, target, schema), weights, folds)
+    keys = _keys(rows, target, schema)
+    order = np.lexsort(keys)
+    order = order[weights[order] > 0]
+    new = np.ones(len(order), dtype=np.bool_)
+    for key in keys:
+        one, other = key[order][1:], key[order][:-1]
+        new[1:] &= (one == other) | ((one != one) & (other != other))  # NaN is as good as NaN
+    new[1:] = ~new[1:]
+    return dealt(order, new, target.codes, weights, folds)
 
 
-def in_turn(order: NDArray[np.int64], weights: Array, folds: int) -> Folds:
-    """Folds of rows that stand in a canonical order already: their cumulative weight, dealt round.
+def in_turn(order: NDArray[np.int64], labels: NDArray[Any], weights: Array, folds: int, salt: int = 0) -> Folds:
+    """The same for rows that all differ and stand in a canonical order already; another `salt` deals copies otherwise.
 
     Examples
     --------
-    >>> in_turn(np.array([1, 0, 2]), np.array([1.0, 2.0, 1.0]), 2).shares.tolist()
-    [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
+    >>> in_turn(np.array([1, 0, 2]), np.zeros(3), np.ones(3), 2).shares.tolist()
+    [[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
     """
-    reached = np.cumsum(weights[order])
-    shares = np.empty((len(order), folds))
-    shares[order] = np.diff(_dealt(np.concatenate([[0.0], reached]), folds), axis=0)
-    return Folds(shares)
+    order = order[weights[order] > 0]
+    return dealt(order, np.ones(len(order), dtype=np.bool_), labels, weights, folds, salt)
+
+
+def dealt(order: NDArray[np.int64], new: NDArray[np.bool_], labels: NDArray[Any], weights: Array, folds: int, salt: int = 0) -> Folds:  # fmt: skip
+    """Folds of rows in a canonical order, `new` where one differs from the one before: unit by unit of weight, dealt round class by class.
+
+    The first unit of each different row comes where the row stands, its copies come anywhere in its class, by a hash of where it stands
+    and of how many came before. Copies that were dealt round one after the other would be spread evenly, more evenly than chance
+    spreads them: what is met too often by chance would be so in every fold, and rows left out would confirm it.
+    """
+    if not len(order):
+        return Folds(np.zeros((len(weights), folds)))
+    mass, blocks, group = weights[order], _numbered(labels[order]), np.cumsum(new) - 1
+    unit = max(1.0, float(mass.sum()) / MOST_UNITS)
+    before = np.concatenate([[0.0], np.cumsum(mass)])[:-1]
+    start = (before - before[new][group]).round(12)  # of a row within those that equal it
+    end = (start + mass).round(12)
+    first = np.floor(start / unit)
+    count = np.maximum(np.ceil(end / unit) - first, 1).astype(np.int64)
+    piece = np.repeat(np.arange(len(order)), count)  # a part of a row that lies in one unit
+    number = first[piece] + np.arange(len(piece)) - np.repeat(np.cumsum(count) - count, count)
+    copy = mixed(mixed(group[piece].astype(np.uint64) + mixed(np.uint64(salt))) + number.astype(np.uint64))
+    anywhere = (copy >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    turn = np.lexsort((np.where(number > 0, anywhere, _standing(group, blocks)[piece]), blocks[piece]))
+    size = np.minimum(end[piece], (number + 1) * unit) - np.maximum(start[piece], number * unit)
+    reached = np.concatenate([[0.0], np.cumsum(np.maximum(size, 0.0)[turn])]) / unit
+    given, rows = unit * np.diff(_dealt(reached, folds), axis=0), order[piece[turn]]
+    shares = np.column_stack([np.bincount(rows, column, minlength=len(weights)) for column in given.T])
+    total = shares.sum(axis=1)  # of very large weights, sums lose digits
+    return Folds(shares * np.divide(weights, total, out=np.ones(len(weights)), where=total > 0)[:, None])
+
+
+def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """0 for the first label, and one more where another begins."""
+    return np.cumsum(np.concatenate([[False], labels[1:] != labels[:-1]]))
+
+
+def _standing(group: NDArray[np.int64], blocks: NDArray[np.int64]) -> Array:
+    """Where each row stands among the different ones of its class, from 0 to 1."""
+    first = group[np.flatnonzero(np.diff(blocks, prepend=-1))]
+    count = np.diff(np.append(first, group[-1] + 1))
+    return (group - first[blocks] + 0.5) / count[blocks]
 
 
 def uncut(schema: Schema) -> Schema:
@@ -133,6 +177,11 @@ def canonical_order(rows: Encoded, target: Target, schema: Schema) -> NDArray[np
     Classes come in an order that depends on what their rows hold, not on what they are called. Numbers that lie as far from the middle
     of their range come in their order, in a direction that turns with the column.
     """
+    return np.lexsort(_keys(rows, target, schema))
+
+
+def _keys(rows: Encoded, target: Target, schema: Schema) -> tuple[NDArray[Any], ...]:
+    """What rows are ordered by, the last first."""
     weights = np.ones(len(rows)) if target.weights is None else target.weights
     cut = [column.name for column in schema.columns if column.cuts is not None]
     cells = dict(_cell_hashes(rows, weights > 0, cut))
@@ -141,7 +190,7 @@ def canonical_order(rows: Encoded, target: Target, schema: Schema) -> NDArray[np
     share = (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
     content = np.round(np.bincount(target.codes, weights * share), DIGITS)[target.codes]
     numbers = [_turned(_numbers(rows, name), weights * share * content) for name in sorted({*rows.numeric, *cut} & set(cells))]  # fmt: skip
-    return np.lexsort((*numbers, named, hashes, target.codes, content))
+    return (*numbers, named, hashes, np.asarray(target.codes), content)
 
 
 def _turned(values: Array, weights: Array) -> Array:

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, multivariate_t
 
-from merula.classify.folds import canonical_order, in_turn
+from merula.classify.folds import deal
 from merula.classify.pooled.gaussians import (  # fmt: skip
     BLENDS,
     FACTORS,
@@ -149,7 +149,7 @@ def test_levels_are_drawn_to_the_share_of_all():
 def test_terms_are_by_models_that_have_not_seen_the_row(tails, spread):
     rows, target, x, words = birds(gaps=0.2, spread=spread, seed=1)
     table, weights = table_of(rows, target), target.weights
-    folds = in_turn(canonical_order(rows, target, SCHEMA), weights, 5)
+    folds = deal(rows, target, SCHEMA, 5)
     log_prior = np.log(np.bincount(target.codes, weights) / weights.sum())
 
     def loss(terms):
@@ -187,7 +187,7 @@ def test_terms_are_by_models_that_have_not_seen_the_row(tails, spread):
 def test_numbers_beyond_the_farthest_that_so_many_reach_are_taken_for_these():
     rows, target, _, _ = birds()
     table = table_of(rows, target)
-    folds = in_turn(canonical_order(rows, target, SCHEMA), target.weights, 5)
+    folds = deal(rows, target, SCHEMA, 5)
     part = fitted_gaussians(rows, table, folds, lambda terms: float(np.abs(terms).sum())).parts[0]
     ends = table.centre + np.sqrt(2 * np.log(target.weights.sum())) * table.unit
     far, edge, within = (encode_cells(SCHEMA, {**{name: [value] for name, value in zip(NUMBERS, values, strict=True)}, "色泽": [None]}, 1) for values in (ends * 1e6, ends, ends - 0.1 * table.unit))  # fmt: skip
@@ -199,6 +199,6 @@ def test_weights_whose_differences_leave_a_trace_of_rounding():
     """Rows that lie in one fold all together: nothing is left to learn from, so nothing is said of classes."""
     rows, target, _, _ = birds()
     target = Target(target.codes, target.classes, np.full(len(rows), 0.1) / len(rows) * 3)
-    folds = in_turn(canonical_order(rows, target, SCHEMA), target.weights, 5)
+    folds = deal(rows, target, SCHEMA, 5)
     found = fitted_gaussians(rows, table_of(rows, target), folds, lambda terms: float(np.abs(terms).sum()))
     assert np.ptp(found.terms, axis=1).max() < 1e-9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from merula.classify.folds import canonical_order, in_turn
+from merula.classify.folds import canonical_order, deal
 from merula.classify.pooled import _kernels as kernels
 from merula.classify.pooled.similar import NEIGHBOURS, PRIOR_ROWS, WIDTHS, SimilarRows, _telling, _usual, fitted_similar
 from merula.data.encode import Target, encode_cells, encode_target
@@ -41,7 +41,7 @@ def fitted(rows, target):
 
 
 def dealt(rows, target):
-    return in_turn(canonical_order(rows, target, SCHEMA), target.weights, 5)
+    return deal(rows, target, SCHEMA, 5)
 
 
 def by_others(model, rows, target, cells):
@@ -121,7 +121,7 @@ def test_columns_of_noise_are_not_believed():
         target = Target(encode_target(np.arange(n) % 2, n).codes, np.arange(2), np.ones(n))
         order = canonical_order(rows, target, schema)
         levels = dict.fromkeys(names, ("blass", "gelb", "rot"))
-        terms, model = fitted_similar(rows, target, levels, order, in_turn(order, np.ones(n), 5), np.arange(n), 1)
+        terms, model = fitted_similar(rows, target, levels, order, deal(rows, target, SCHEMA, 5), np.arange(n), 1)
         scores = terms + model.log_prior
         losses.append((logsumexp(scores, axis=1) - scores[np.arange(n), target.codes]).mean())
     assert np.mean(losses) > 0.65  # of the classes' frequencies: 0.693; weighed by all rows: 0.55

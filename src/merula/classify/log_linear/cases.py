@@ -81,7 +81,7 @@ class Cases:
         shares, order = np.zeros((len(self), folds)), np.argsort(mixed(self.hashes + np.uint64(repeat)), kind="stable")
         for label, first in enumerate(self.alike.tolist()):
             own = order[self.labels[order] == label]
-            dealt = in_turn(np.arange(len(own)), self.weight[own], folds).shares
+            dealt = in_turn(np.arange(len(own)), np.zeros(len(own)), self.weight[own], folds, (first << 8) + repeat).shares  # fmt: skip
             shares[own] = np.roll(dealt, first + repeat, axis=1)
         return shares
 
@@ -121,7 +121,7 @@ def distinct_cases(
     weights = np.ones(len(cells)) if target.weights is None else target.weights
     kept = np.flatnonzero(weights > 0)
     cells, weights, codes = cells[kept], weights[kept], np.asarray(target.codes)[kept].astype(np.int64)
-    varying = [j for j in range(cells.shape[1]) if _varies(cells[:, j], gaps[j])]
+    varying = [j for j in range(cells.shape[1]) if varies(cells[:, j], gaps[j])]
     hashed = {j: _cell_hashes(cells[:, j], level_sets[j], weights) for j in varying}
     heavy = np.bincount(codes, weights, minlength=len(target.classes)).astype(np.float64)
     sizes = np.unique([float(f"{-weight:.12g}") for weight in heavy], return_inverse=True)[1]  # 0 for the heaviest
@@ -139,7 +139,7 @@ def distinct_cases(
     return _united(variables, answers, hashes, labels, weights, (ranks, alike), kept, len(target.codes))
 
 
-def _varies(column: Array, gaps: bool) -> bool:
+def varies(column: Array, gaps: bool) -> bool:
     """Whether a column gives two different answers."""
     known = column[~np.isnan(column)]
     return bool(len(known)) and (bool((known != known[0]).any()) or (gaps and len(known) < len(column)))
