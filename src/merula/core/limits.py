@@ -71,6 +71,18 @@ def check_bytes(needed: float, what: str, remedy: Message) -> None:
             raise TooLargeError(what, needed, limit, remedy)
 
 
+def at_once(shared: float, each: float, most: int) -> int:
+    """How many of `most` workers may be at work at once, one at least, that take so many bytes each beside what they share.
+
+    Examples
+    --------
+    >>> at_once(1e6, 1e6, 4), at_once(0.0, MOST_BYTES, 4)
+    (4, 1)
+    """
+    left = max(0.0, most_bytes() - shared)
+    return max(1, min(most, int(left / max(each, 1.0))))
+
+
 def check_cells(cells: int, most: int, where: str, remedy: Message) -> None:
     """A `TooLargeError` where a table of numbers has more cells than `most`, or than MERULA_MOST_BYTES holds where it is set.
 

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import softmax
 
@@ -233,3 +234,62 @@ def test_nothing_warns(pool, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isfinite(pool.predict_log_proba(table)).all()
+
+
+def cells(n, levels=15, seed=0):
+    """Whole numbers in two columns that say nothing of the class: many rows are equal."""
+    return pd.DataFrame(np.random.default_rng(seed).integers(0, levels, (n, 2)), columns=["größe", "Alter"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_in_few_different_rows_is_told_as_noise(seed):
+    """Were equal rows dealt round folds one after the other, what chance did to a cell would be found again in every fold."""
+    y = np.arange(1_500) % 2
+    model = mr.AutoBayesClassifier(max_rounds=60).fit(cells(1_500, seed=seed), y)
+    fresh = model.predict_proba(cells(5_000, seed=seed + 100))[:, 0]
+    assert -0.5 * np.log(fresh * (1 - fresh)).mean() < np.log(2) + 1e-3
+    assert model.out_of_fold_["prior"][0] - model.out_of_fold_["pool"][0] < 2e-3
+
+
+def test_equal_rows_are_united_before_some_are_chosen():
+    frame, y = cells(5_000, levels=9), np.arange(5_000) % 2
+    model = mr.AutoBayesClassifier(effort=0.01, max_rounds=5).fit(frame, y)
+    assert model.left_out_ == {}  # 162 different rows of 5,000
+
+
+def test_a_weight_of_two_is_the_row_twice_where_some_are_chosen():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(20_000, 2)), columns=["größe", "Alter"])
+    y = (frame["größe"] + rng.normal(size=20_000) > 0).to_numpy()
+    options = {"effort": 0.01, "max_rounds": 3, "order": 1}
+    with pytest.warns(
+        mr.LeftOutWarning, match=r"learned from 1\d,\d\d\d of 20,000 rows.* a higher effort= learns from more of them"
+    ):
+        heavy = mr.AutoBayesClassifier(**options).fit(frame, y, sample_weight=np.full(20_000, 2.0))
+    with pytest.warns(mr.LeftOutWarning, match="of 20,000 different rows"):
+        twice = mr.AutoBayesClassifier(**options).fit(pd.concat([frame, frame], ignore_index=True), np.tile(y, 2))
+    np.testing.assert_allclose(heavy.predict_proba(frame), twice.predict_proba(frame), atol=1e-12)
+
+
+def test_a_part_that_has_no_room_is_left_out_and_said_to_be(monkeypatch):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.normal(size=(300, 20)), columns=[f"größe {k}" for k in range(20)])
+    y = frame["größe 3"] > 0
+    monkeypatch.setenv("MERULA_MOST_BYTES", "1.8e6")
+    with pytest.warns(
+        mr.LeftOutWarning,
+        match=r"does without logistic regression: 2\d\d features of 300 different rows need tables of",
+    ):
+        model = mr.AutoBayesClassifier(max_rounds=3).fit(frame, y)
+    assert "twin" not in model.parts_ and "tables" in model.parts_
+    assert list(model.left_out_) == ["logistic regression"]
+
+
+def test_what_is_left_out_does_not_depend_on_threads(monkeypatch):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.normal(size=(300, 20)), columns=[f"größe {k}" for k in range(20)])
+    y = frame["größe 3"] > 0
+    monkeypatch.setenv("MERULA_MOST_BYTES", "2.4e6")
+    one, many = (mr.AutoBayesClassifier(max_rounds=3, n_jobs=threads).fit(frame, y) for threads in (1, 16))
+    assert one.left_out_ == many.left_out_ == {}
+    assert np.array_equal(one.predict_proba(frame), many.predict_proba(frame))

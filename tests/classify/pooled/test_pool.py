@@ -140,7 +140,7 @@ def test_the_pool_is_weights_and_slips_in_turn():
     e = evidence(n=60, whole=True)
     bounds = [(0, None)] * 4 + [(None, None)] * 3
     v, slip = start_of(e), 0.1 / (1 + e.weights.sum())
-    for _ in range(2):
+    for _ in range(20):  # until neither changes
         v = minimize(lambda v, slip=slip: plain_objective(e, v, slip), v, method="SLSQP", bounds=bounds, options={"maxiter": 500, "ftol": 1e-12}).x  # fmt: skip
         slip = min(written_slip(e, v, slip, pool.EM_STEPS), MOST_SLIPS)
     chances = softmax(e.log_prior + v[4:] * e.known[:, None] + np.tensordot(v[:3], e.terms, 1), axis=1)
@@ -152,6 +152,23 @@ def test_the_pool_is_weights_and_slips_in_turn():
     np.testing.assert_allclose(found.bias, (1 - 2 / gain) * v[4:], atol=2e-4)
     assert found.slip == pytest.approx(slip, rel=1e-2)
     assert found.weights["pairs"] > found.weights["gaussians"]  # one is right, the other knows nothing
+
+
+def test_weights_belong_to_the_slips_that_they_are_told_with():
+    """Rows of which some are labelled by chance, so that slips are many and found slowly."""
+    rng, n = np.random.default_rng(0), 1_000
+    codes = np.arange(n) % 2
+    seen = np.where(rng.random(n) < 0.03, 1 - codes, codes)
+    terms = rng.normal(scale=0.3, size=(2, n, 2))
+    terms[0, np.arange(n), seen] += 8.0
+    terms[1, np.arange(n), seen] += 1.0
+    e = Evidence(terms, np.ones(n), codes, np.ones(n), np.log([0.5, 0.5]))
+    found = fit_pool(e, ("twin", "pairs"))
+    gain = float(np.log(2) * n - e.losses(np.array(list(found.weights.values())), found.bias, found.slip).sum())
+    b = np.array(list(found.weights.values())) / (1 - 2 / gain)
+    shares = np.array([0.5, 0.5])
+    once_more = pool._weights(e, np.concatenate([b, [1.0], found.bias]), found.slip, shares)
+    np.testing.assert_allclose(once_more[:2], b, rtol=0.01)
 
 
 def sure_evidence(n, doubtful=0, seed=3):

@@ -18,17 +18,19 @@ from numpy.typing import NDArray
 from merula.classify.log_linear import _kernels as kernels
 from merula.classify.log_linear.cases import Cases, Variable, per_weight
 from merula.core import Array
-from merula.core.limits import check_bytes
+from merula.core.limits import at_once, check_bytes
 from merula.core.threads import for_each_block, thread_count
 from merula.stats.kept_rows import mixed
 
-COARSE = (
-    32,
-    64,
-)  # bins of a column of numbers that questions are first looked for in: of fewer rows than MANY, and of more
+# bins of a column of numbers that questions are first looked for in: of fewer rows than MANY, and of more
+COARSE = (32, 64)
 MANY, FEW = 1_000, 500  # rows: from which on all of them take part in each round; below which the ridge stays as it is
 ROW_SHARE = 0.8
 LOWEST = 0.1  # of what it was at first, that the ridge falls to
+MOST_ANSWERS, KEPT = (
+    256,
+    30,
+)  # bins of a column, and how often tables are held: by up to 20 folds, and twice while they are put together
 HEAVY = 0.25  # of a column's weight: a number that has so much is a bin of its own
 
 
@@ -56,7 +58,7 @@ def repeats_of(weight: float) -> int:
 def grown_tables(cases: Cases, shares: Array, order: int, rounds: int, seed: int, n_jobs: int | None) -> Grown:
     """Tables grown on every fold but one, as many rounds as are best for all folds together; `shares` is cases × folds."""
     total = float(cases.weight.sum())
-    _refuse_size(cases, order, rounds, thread_count(n_jobs))
+    threads = _threads(cases, order, rounds, min(thread_count(n_jobs), shares.shape[1]))
     grid = _grid(cases, COARSE[total >= MANY])
     start = as_odds(cases.log_prior)
     drawn = _columns_drawn(cases, order)
@@ -69,7 +71,7 @@ def grown_tables(cases: Cases, shares: Array, order: int, rounds: int, seed: int
         memory = kernels.memory_for(grid, len(start), order, drawn, chance)
         return kernels.grow(grid, cases.labels, cases.hashes, train, held, scores, memory, *options)
 
-    folds: list[Any] = for_each_block(grow, shares.shape[1], n_jobs, 1) if cases.variables else []
+    folds: list[Any] = for_each_block(grow, shares.shape[1], threads, 1) if cases.variables else []
     return _averaged(cases, grid, shares, folds, start)
 
 
@@ -150,13 +152,13 @@ def _starts(variable: Variable, codes: NDArray[np.int32], weight: Array, most: i
     return starts[starts < count]
 
 
-def _refuse_size(cases: Cases, order: int, rounds: int, threads: int) -> None:
-    """An error before memory is taken for more than is allowed."""
+def _threads(cases: Cases, order: int, rounds: int, most: int) -> int:
+    """On how many threads folds are grown: no more than memory has room for; an error where it has none for one."""
     width = len(cases.ranks) - (len(cases.ranks) == 2)
-    folds = threads
-    answers = sum(sorted((min(len(variable.met), 256) for variable in cases.variables), reverse=True)[: _columns_drawn(cases, order)])  # fmt: skip
+    answers = sum(sorted((min(len(variable.met), MOST_ANSWERS) for variable in cases.variables), reverse=True)[: _columns_drawn(cases, order)])  # fmt: skip
     each = len(cases) * (8.0 * 2 * width + 8.0 * width + 40) + answers * 2**order * 4.0 * (width + 1)
-    tables = 8.0 * rounds * 2**order * width * 3 * 10
+    tables = 8.0 * rounds * 2**order * width * KEPT
     codes = 6.0 * cases.codes.size
     what = f"{len(cases.variables):,} columns of {len(cases):,} different rows in {len(cases.ranks):,} classes need tables"  # fmt: skip
-    check_bytes(folds * each + tables + codes, what, "use fewer rows, fewer columns, a lower order or n_jobs=1")
+    check_bytes(each + tables + codes, what, "use fewer rows, fewer columns or a lower order")
+    return at_once(tables + codes, each, most)

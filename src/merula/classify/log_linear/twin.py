@@ -21,8 +21,8 @@ from merula.classify.log_linear._kernels import loss_of
 from merula.classify.log_linear.cases import Cases, Variable, per_weight
 from merula.classify.log_linear.tables import as_odds, by_class
 from merula.classify.log_linear.terms import standardised
-from merula.core import Array
-from merula.core.limits import check_bytes
+from merula.core import Array, InputError
+from merula.core.limits import at_once, check_bytes
 from merula.core.threads import for_each_block, thread_count
 
 RIDGES, FEW_RIDGES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03), (100.0, 10.0, 1.0, 0.1, 0.01)
@@ -30,11 +30,9 @@ LARGE = 1e6  # cases × classes × features, from which on fewer ridges are trie
 MANY = 1_000  # rows, from which on one fold chooses the ridge
 WORSE, PATIENCE = 1.02, 2  # times the least loss, and ridges without a lesser one, until no more are tried
 MOST_CROSSED = 40  # columns of numbers whose products are features
-OF_PRODUCTS, OF_CONSTANTS = (
-    3.0,
-    1.0,
-)  # penalties of weights; those of z, z² and levels are 1. Without one for the constant,
-# a class that a fold does not hold would be driven out of it
+# penalties of weights; those of z, z² and levels are 1. Without one for the constant, a class that a fold does not hold
+# would be driven out of it
+OF_PRODUCTS, OF_CONSTANTS = 3.0, 1.0
 FLAT = 1e-6  # a feature that varies less says nothing
 ITERATIONS, TOLERANCE = 100, 1e-6
 WHOLE, PART = 20, 8  # bytes of a feature and case: of the features as they are made and kept, and of a fold's
@@ -72,9 +70,8 @@ def repeats_of(weight: float) -> int:
     return 4 if weight < 100 else 2 if weight < MANY else 1
 
 
-def quadratic_features(cases: Cases, n_jobs: int | None = 1, crossed: bool = True) -> Features:
+def quadratic_features(cases: Cases, crossed: bool = True) -> Features:
     """A constant; z, z² and, if `crossed`, products of numbers; levels: all of mean 0 but the constant, and 0 where a cell is missing."""
-    _refuse_size(cases, thread_count(n_jobs))
     count = len(cases.variables)
     answered, numbers = cases.codes >= 0, dict[int, tuple[Array, NDArray[np.bool_]]]()
     center, scale = np.zeros(count), np.ones(count)
@@ -91,7 +88,7 @@ def quadratic_features(cases: Cases, n_jobs: int | None = 1, crossed: bool = Tru
         found.append((("square", j, 0), *_spread(z * z, known, cases.weight, 1.0)))
         if variable.gaps:
             found.append((("missing", j, 0), *_spread(~known, answered[j], cases.weight, 1.0, 1.0)))
-    for i, j in combinations(numbers, 2) if crossed and len(numbers) <= MOST_CROSSED else ():
+    for i, j in combinations(numbers, 2) if _is_crossed(len(numbers), crossed) else ():
         (one, known), (two, also) = numbers[i], numbers[j]
         found.append((("product", i, j), *_spread(one * two, known & also, cases.weight, OF_PRODUCTS)))
     if count:  # of a row that is all known it is 1, of one of which nothing is known 0
@@ -182,14 +179,15 @@ def fitted_weights(
     with np.errstate(invalid="ignore"):  # BLAS may set the flag where every number is finite; the outcome is looked at
         found = minimize(function, initial, jac=True, method="L-BFGS-B", options=options)
     if not np.isfinite(found.fun):
-        raise FloatingPointError(f"weights of {d} features came to no finite loss")
+        raise InputError(f"weights of {d} features came to no finite loss", remedy="use fewer or other columns")
     weights: Array = found.x.reshape(width, d).T
     return weights
 
 
 def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None, crossed: bool = True) -> Weighed:
     """Weights fitted on every fold but one with the ridge that is best for those left out; `shares` is cases × folds."""
-    features, start = quadratic_features(cases, n_jobs, crossed), as_odds(cases.log_prior)
+    threads = _threads(cases, crossed, min(thread_count(n_jobs), shares.shape[1]))
+    features, start = quadratic_features(cases, crossed), as_odds(cases.log_prior)
     single = features.matrix.astype(np.float32)  # precise enough to choose weights by, and twice as fast
     more = 2.0 if len(start) > 1 else 1.0  # as each of two classes has half of the odds' weight
     first = shares.shape[1] // repeats
@@ -204,8 +202,8 @@ def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None, 
         return weights, float(loss)
 
     large = len(cases) * len(cases.ranks) * features.matrix.shape[1] > LARGE
-    ridge, found = _along_path(fit, FEW_RIDGES if large else RIDGES, choosing, n_jobs)
-    found += for_each_block(lambda k: fit(choosing + k, ridge, None), shares.shape[1] - choosing, n_jobs, 1)
+    ridge, found = _along_path(fit, FEW_RIDGES if large else RIDGES, choosing, threads)
+    found += for_each_block(lambda k: fit(choosing + k, ridge, None), shares.shape[1] - choosing, threads, 1)
     scores = np.zeros((len(cases), len(start)))
     for fold, (weights, _) in enumerate(found):
         scores += shares[:, [fold]] * (features.matrix @ weights)
@@ -216,11 +214,11 @@ def weighed_twin(cases: Cases, shares: Array, repeats: int, n_jobs: int | None, 
     )
 
 
-def _along_path(fit: Any, ridges: tuple[float, ...], folds: int, n_jobs: int | None) -> tuple[float, list[Any]]:
+def _along_path(fit: Any, ridges: tuple[float, ...], folds: int, threads: int) -> tuple[float, list[Any]]:
     """The ridge of least loss, from the strongest on, each fit beginning where the last one ended; and the fits it made."""
     best, before = (np.inf, 0, ridges[0], list[Any]()), [None] * folds
     for index, ridge in enumerate(ridges):
-        found = for_each_block(lambda fold: fit(fold, ridge, before[fold]), folds, n_jobs, 1)  # noqa: B023
+        found = for_each_block(lambda fold: fit(fold, ridge, before[fold]), folds, threads, 1)  # noqa: B023
         before, loss = [weights for weights, _ in found], float(f"{sum(loss for _, loss in found):.12g}")
         if loss < best[0]:
             best = loss, index, ridge, found
@@ -229,12 +227,17 @@ def _along_path(fit: Any, ridges: tuple[float, ...], folds: int, n_jobs: int | N
     return best[2], list(best[3])
 
 
-def _refuse_size(cases: Cases, threads: int) -> None:
-    """An error before memory is taken for more features than is allowed."""
+def _is_crossed(numbers: int, crossed: bool) -> bool:
+    """Whether products of so many columns of numbers are features."""
+    return crossed and numbers <= MOST_CROSSED
+
+
+def _threads(cases: Cases, crossed: bool, most: int) -> int:
+    """On how many threads folds are fitted: no more than memory has room for; an error where it has none for one."""
     numbers = sum(not variable.is_word for variable in cases.variables)
     levels = sum(len(variable.met) for variable in cases.variables if variable.is_word)
-    products = numbers * (numbers - 1) // 2 if numbers <= MOST_CROSSED else 0
+    products = numbers * (numbers - 1) // 2 if _is_crossed(numbers, crossed) else 0
     count = len(cases.variables) + 3 * numbers + levels + products
-    what = f"{count:,} features of {len(cases):,} different rows need tables"
-    needed = 1.0 * count * len(cases) * (WHOLE + PART * threads)
-    check_bytes(needed, what, "use fewer rows, fewer columns or order=2")
+    what, each = f"{count:,} features of {len(cases):,} different rows need tables", 1.0 * count * len(cases)
+    check_bytes(each * (WHOLE + PART), what, "use fewer rows or fewer columns")
+    return at_once(each * WHOLE, each * PART, most)

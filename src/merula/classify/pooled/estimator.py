@@ -25,10 +25,11 @@ from merula.classify.pooled.model import POOL, PORTABLE, PooledModel, Record, me
 from merula.classify.pooled.parts import GAUSSIANS, Part, Wanted, fitted_parts
 from merula.classify.pooled.pool import Evidence, fit_pool, gains_of, scores_of
 from merula.classify.pooled.rows import MOST_WORK, Rows
-from merula.core import InputError, Note, one_of, warn_of
+from merula.core import InputError, Note, Option, one_of, warn_of
 from merula.core.checks import checked_number, true_or_false
+from merula.core.errors import Message
 from merula.core.logspace import safe_log
-from merula.core.threads import thread_count
+from merula.core.threads import single_blas_thread, thread_count
 from merula.data.encode import is_counted
 from merula.data.encode.kinds import by_column
 from merula.data.schema import Schema
@@ -37,6 +38,7 @@ from merula.distributions import Multinomial
 from merula.distributions.priors import class_probabilities
 from merula.engines import Source, describe, encoded
 from merula.engines.sampling import some_rows
+from merula.show.parts import PARTS
 from merula.stats import Collected, TokenCounts
 
 WORTH = 5e-4  # nats that a row is more probable by, out of fold, where rows are kept
@@ -178,7 +180,7 @@ class AutoBayesClassifier(BayesianClassifier):
         wish = Wanted(int(self.order), self.max_rounds or ROUNDS, seed_of(self.random_state), bool(self.keep_rows))
         parts, left_out = fitted_parts(learned, self._texts(plan, collected), wish)
         correction = KnownCells.of(learned.level_sets or level_sets, learned.answered, np.zeros(len(collected.classes)))
-        warn_of(Note(LeftOutWarning, f"{name}: {why}; a higher effort takes longer") for name, why in left_out.items())
+        warn_of(Note(LeftOutWarning, _told_left_out(name, why)) for name, why in left_out.items())
         parts, record = _record(learned, parts, correction, left_out)
         terms = [one for part in parts for one in part.distributions]
         terms += [correction.with_bias(record.bias)] if correction.columns else []
@@ -293,6 +295,12 @@ class AutoBayesClassifier(BayesianClassifier):
         raise InputError(f"models cannot be merged: {CONDITIONAL}", remedy=f"{INSTEAD}; or fit one on the rows of both")
 
 
+def _told_left_out(what: str, why: str) -> Message:
+    if what == "rows":
+        return f"{why}; a higher ", Option("effort"), " learns from more of them, and takes longer"
+    return f"the pool does without {PARTS.get(what, what)}: {why}"
+
+
 def _record(
     learned: Rows, parts: list[Part], correction: KnownCells, left_out: dict[str, str]
 ) -> tuple[list[Part], Record]:
@@ -303,16 +311,17 @@ def _record(
     judged, codes = learned.judged, np.asarray(learned.target.codes, dtype=np.int64)
     terms = np.array([part.terms[judged.indices] for part in parts]) if parts else nothing[:, judged.indices]
     evidence = Evidence(terms, known[judged.indices], codes[judged.indices], judged.weights, learned.log_prior)
-    portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
-    pool = without = fit_pool(evidence, names)
-    some, left = evidence, names
-    if len(portable) < len(parts):
-        some, left = replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable)
-        without = fit_pool(some, left)
-    losses = scores_of(evidence, names, {POOL: pool, PORTABLE: without})
-    if portable and losses[PORTABLE][0] - losses[POOL][0] < WORTH:
-        parts, pool, losses[POOL] = [parts[k] for k in portable], without, losses[PORTABLE]
-    of_portable = gains_of(some, left, without)
-    gains = of_portable if pool is without else gains_of(evidence, names, pool)
+    with single_blas_thread:  # sums are the same for any number of threads
+        portable = [k for k, part in enumerate(parts) if not part.keeps_rows]
+        pool = without = fit_pool(evidence, names)
+        some, left = evidence, names
+        if len(portable) < len(parts):
+            some, left = replace(evidence, terms=evidence.terms[portable]), tuple(names[k] for k in portable)
+            without = fit_pool(some, left)
+        losses = scores_of(evidence, names, {POOL: pool, PORTABLE: without})
+        if portable and losses[PORTABLE][0] - losses[POOL][0] < WORTH:
+            parts, pool, losses[POOL] = [parts[k] for k in portable], without, losses[PORTABLE]
+        of_portable = gains_of(some, left, without)
+        gains = of_portable if pool is without else gains_of(evidence, names, pool)
     members = members_of(parts, pool, without, gains, of_portable)
     return parts, Record(members, pool.bias, pool.slip, without.bias, without.slip, losses, left_out)

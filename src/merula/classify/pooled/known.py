@@ -39,12 +39,13 @@ class KnownCells(IndependentColumns):
     def of(cls, level_sets: Mapping[str, tuple[Label, ...] | None], answered: frozenset[str], bias: Array) -> KnownCells:  # fmt: skip
         """A bias for each class, shared by all columns alike."""
         columns = tuple(sorted(level_sets))
-        shared = np.repeat(bias[:, None] / max(1, len(columns)), len(columns), axis=1)
-        return cls(columns, tuple(level_sets[name] for name in columns), tuple(name in answered for name in columns), shared)  # fmt: skip
+        none = np.zeros((len(bias), len(columns)))
+        return cls(columns, tuple(level_sets[name] for name in columns), tuple(name in answered for name in columns), none).with_bias(bias)  # fmt: skip
 
     def with_bias(self, bias: Array) -> KnownCells:
         """The same with another correction."""
-        return replace(self, bias=np.repeat(bias[:, None] / len(self.columns), len(self.columns), axis=1))
+        count = len(self.columns)
+        return replace(self, bias=np.repeat(bias[:, None] / max(1, count), count, axis=1))
 
     @property
     def no_density(self) -> str:
@@ -82,6 +83,6 @@ class KnownCells(IndependentColumns):
 
 def _axis(column: str, levels: tuple[Label, ...] | None, always: bool) -> Axis:
     """One cell for all that is known."""
-    parted = np.zeros(0) if levels is None else levels
+    parted, known = (np.zeros(0), 1) if levels is None else (levels, len(levels))
     lost = 0 if always else -1
-    return Axis(column, parted, np.array([0] * max(len(parted), levels is None) + [lost, lost]))
+    return Axis(column, parted, np.array([0] * known + [lost, lost]))

@@ -15,15 +15,20 @@ from merula.classify.pooled.reading import ReadAs, Reading
 from merula.classify.pooled.rows import Rows
 from merula.classify.pooled.similar import FEWEST_KEPT, fitted_similar, most_kept
 from merula.core import Array
+from merula.core.limits import TooLargeError, most_bytes
 from merula.core.threads import side_by_side, thread_count
 from merula.data.intervals import interval_labels
 from merula.distributions import Distribution
 from merula.distributions.discretize.methods import cuts_for
 from merula.show.progress import name_part
 
-PAIRS, GAUSSIANS = "pairs of columns", "gaussians"  # what is left out where there are too many
+# what is left out where there are too many
+PAIRS, SINGLE, GAUSSIANS, SIMILAR = "pairs of columns", "columns by themselves", "gaussians", "similar rows"
 BINS = 5  # intervals of numbers for what depends on one other column
 MOST_PAIRED = 2.0**31  # rows × pairs of columns × classes that are counted
+MOST_WEIGHED = 2.0**36  # factors² × rows × classes whose products are taken
+BLENDED = 240.0  # bytes of a row and class while blends of normal distributions are compared
+TERM = 34.0  # bytes of a term while weights are found: it is held four times
 MOST_MULTIPLIED = 2.0**32  # rows × pairs of columns of numbers × classes whose products are taken
 
 
@@ -79,11 +84,11 @@ def gaussian_part(table: Rows, tails: bool = True) -> Part | None:
 
 def similar_part(table: Rows) -> Part:
     """Similar rows."""
-    name_part("similar rows")
+    name_part(SIMILAR)
     terms, model = fitted_similar(
         table.rows, table.target, table.answers, table.order, table.folds, table.judged.indices, table.n_jobs
     )
-    return Part("similar rows", terms, (model,), (1.0,), keeps_rows=True)
+    return Part(SIMILAR, terms, (model,), (1.0,), keeps_rows=True)
 
 
 def pair_part(table: Rows, dependent: bool) -> Part | None:
@@ -130,33 +135,63 @@ def text_part(table: Rows, texts: Sequence[Held]) -> Part:
 
 
 def fitted_parts(table: Rows, texts: Sequence[Held], wanted: Wanted) -> tuple[list[Part], dict[str, str]]:
-    """The parts that suit a table, as they are wanted, fitted side by side; and what was left out for being too much work."""
+    """The parts that suit a table, as they are wanted, fitted side by side; and what was left out for being too much work, or too large."""
     left_out = dict(table.told) | _too_much(table, wanted)
     threads = thread_count(table.n_jobs)
     table = replace(table, n_jobs=threads)  # a thread does not know whether it is within a worker of joblib
-    tasks: list[Callable[[], Part | None]] = []
+    tasks: dict[str, Callable[[], Part | None]] = {}
     if table.level_sets:
-        pairs = wanted.order > 1 and PAIRS not in left_out
-        tasks += [lambda: pair_part(table, pairs), lambda: table_part(table, wanted), lambda: twin_part(table, wanted.order > 1)]  # fmt: skip
+        if SINGLE not in left_out:
+            tasks[SINGLE] = lambda: pair_part(table, wanted.order > 1 and PAIRS not in left_out)
+        tasks["yes/no questions"] = lambda: table_part(table, wanted)
+        tasks["logistic regression"] = lambda: twin_part(table, wanted.order > 1)
     if texts:
-        tasks.append(lambda: text_part(table, texts))
+        tasks["texts"] = lambda: text_part(table, texts)
     if None in table.level_sets.values() and wanted.order > 1 and GAUSSIANS not in left_out:
-        tasks.append(lambda: gaussian_part(table, wanted.order > 2))  # heavier tails are no sum of pairs
-    if table.level_sets and wanted.order > 2 and wanted.keep_rows and "similar rows" not in left_out:
-        tasks.append(lambda: similar_part(table))
-    found = side_by_side(tasks, threads)
-    return [part for part in found if part is not None], left_out
+        tasks[GAUSSIANS] = lambda: gaussian_part(table, wanted.order > 2)  # heavier tails are no sum of pairs
+    if table.level_sets and wanted.order > 2 and wanted.keep_rows and SIMILAR not in left_out:
+        tasks[SIMILAR] = lambda: similar_part(table)
+    found = side_by_side([_unless_too_large(task) for task in tasks.values()], threads)
+    refused = {name: one for name, one in zip(tasks, found, strict=True) if isinstance(one, TooLargeError)}
+    parts = [part for part in found if isinstance(part, Part)]
+    if refused and not parts:
+        raise next(iter(refused.values()))
+    return parts, left_out | {name: str(error.problem) for name, error in refused.items()}
+
+
+def _unless_too_large(fit: Callable[[], Part | None]) -> Callable[[], Part | TooLargeError | None]:
+    """The same task, which gives the error where it would take more memory than is allowed."""
+
+    def tried() -> Part | TooLargeError | None:
+        try:
+            return fit()
+        except TooLargeError as error:
+            return error
+
+    return tried
 
 
 def _too_much(table: Rows, wanted: Wanted) -> dict[str, str]:
     """The parts that would take too long on so many columns, each with why."""
     columns, classes = len(table.level_sets), len(table.target.classes)
     numbers = sum(known is None for known in table.level_sets.values())
+    judged = len(table.judged.indices)
     found = {}
-    if wanted.order > 1 and len(table.rows) * columns**2 * classes > MOST_PAIRED:
+    paired = wanted.order > 1 and len(table.rows) * columns**2 * classes <= MOST_PAIRED
+    if wanted.order > 1 and not (paired and _can_be_weighed(2 * columns, judged, classes)):
         found[PAIRS] = f"{columns:,} columns in {classes:,} classes have too many pairs to be counted"
+    if not _can_be_weighed(columns, judged, classes):
+        found[SINGLE] = f"{columns:,} columns in {classes:,} classes have too many terms to be weighed"
     if wanted.order > 1 and (len(table.rows) + numbers) * numbers**2 * classes > MOST_MULTIPLIED:
         found[GAUSSIANS] = f"{numbers:,} columns of numbers in {classes:,} classes have too many products to be taken"
+    elif BLENDED * len(table.rows) * classes > most_bytes():
+        found[GAUSSIANS] = f"{len(table.rows):,} rows in {classes:,} classes have too many densities to be compared"
     if wanted.order > 2 and wanted.keep_rows and most_kept(columns) < min(FEWEST_KEPT, len(table.rows)):
-        found["similar rows"] = f"{columns:,} columns are too many to compare rows by"
+        found[SIMILAR] = f"{columns:,} columns are too many to compare rows by"
     return found
+
+
+def _can_be_weighed(factors: int, rows: int, classes: int) -> bool:
+    """Whether weights of so many factors can be found: their terms, held several times, have room, and their products take no hours."""
+    cells = float(factors) * rows * classes
+    return TERM * cells <= most_bytes() and factors * cells <= MOST_WEIGHED

@@ -30,7 +30,11 @@ FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at l
 LEAST_DOUBT = 0.1  # rows: a pool is taken to be no surer than that of all together
 UNSURE, MANY = 2.0, 100.0  # rows in doubt, below which weights are held less; rows that may all be told by chance
 FARTHEST = 700.0  # nats: what a part may say against a class while weights are learned
-ROUNDS, SURE_ROUNDS, EM_STEPS = 2, 4, 30  # the more where weights are held less
+MOST_ROUNDS, EM_STEPS, SETTLED = (
+    10,
+    30,
+    0.01,
+)  # of weights and slips by turns, until slips and hold change by no more than this share
 STARTS = (
     1.0,
     0.1,
@@ -80,14 +84,15 @@ def fit_pool(evidence: Evidence, names: tuple[str, ...]) -> Pool:
     evidence, shares = _bounded(evidence), _shares(names)
     starts, held = [np.concatenate([scale * shares, [scale], nothing]) for scale in STARTS], 1.0
     with single_blas_thread:  # products are the same for any number of threads
-        for turn in range(SURE_ROUNDS):
+        for _ in range(MOST_ROUNDS):
             ends = [_weights(evidence, start, slip, shares, held) for start in starts]
             found = min(ends, key=lambda v: float(f"{_objective(v, evidence, slip, shares, held)[0]:.10g}"))
-            starts, slip, held = [found], _slip(evidence, found, slip), _firmness(evidence, found)
-            if turn + 1 >= ROUNDS and held == 1:
+            before, starts = np.array([slip, held]), [found]
+            slip, held = _slip(evidence, found, slip), _firmness(evidence, found)
+            if (abs(before - [slip, held]) <= SETTLED * before).all():
                 break
-    b, bias = found[: len(names)], found[len(names) + 1 :]
-    believed = _believed(evidence, b, bias, slip)
+        b, bias = found[: len(names)], found[len(names) + 1 :]
+        believed = _believed(evidence, b, bias, slip)
     return Pool(dict(zip(names, (believed * b).tolist(), strict=True)), believed * bias, slip)
 
 

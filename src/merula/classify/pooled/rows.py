@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.folds import Folds, Some, canonical_order, in_turn, some_of_each, text_hashes
+from merula.classify.log_linear.cases import varies
 from merula.core import Array
 from merula.core.logspace import log_sum_exp
 from merula.data.encode import Encoded, Target
@@ -19,10 +20,8 @@ from merula.stats.kept_rows import mixed
 
 FOLDS = 5
 DIGITS = 12  # losses are compared rounded to this many
-FEWEST_MISSING, LEAST_MISSING = (
-    10.0,
-    0.03,
-)  # rows, or the share of rows, that lack a cell where being missing is an answer
+# rows, or the share of rows, that lack a cell where being missing is an answer
+FEWEST_MISSING, LEAST_MISSING = 10.0, 0.03
 MOST_WORK = 2.0**24  # units of about 4 µs: a minute or so
 WORK_OF_A_CELL = 4.0  # units, and one for each class
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 3_000, 30  # that are learned from, however much work they are, where there are so many
@@ -64,25 +63,23 @@ class Rows:
     ) -> Rows:
         """The rows with their folds; equal rows as one of their weight, so that a weight of 2 equals the row twice.
 
-        Of more rows than are worth `most` units of work, some are chosen, by their content.
+        Of more different rows than are worth `most` units of work, some are chosen, by their content.
         """
         weights = np.ones(len(rows)) if target.weights is None else target.weights
         shares = np.bincount(target.codes, weights, minlength=len(target.classes))
-        answered = _answered(rows, level_sets, weights, missing)
-        cells = {name: read_cells(rows, (name,), (known,))[weights > 0, 0] for name, known in level_sets.items()}
-        level_sets = {name: known for name, known in level_sets.items() if _varies(cells[name], name in answered)}
+        answered, level_sets = _told_columns(rows, level_sets, weights, missing)
+        places, weights = _united(rows, target, weights, level_sets)
         enough = max(FEWEST_ROWS, int(most / (max(1, len(level_sets)) * (WORK_OF_A_CELL + len(target.classes)))))
-        told = {"rows": f"learned from {enough:,} of {len(rows):,} rows, chosen by their content"} if enough < len(rows) else {}  # fmt: skip
-        places = np.arange(len(rows))
-        if told:
-            some = _sampled(rows, target, weights, schema, enough)
-            places, rows, target, weights = some.indices, rows.take(some.indices), target.take(some.indices), some.weights  # fmt: skip
-        first, together = _united(rows, target, weights, level_sets)
-        places, rows, target = places[first], rows.take(first), Target(target.codes[first], target.classes, together)
-        weights = np.asarray(target.weights)
+        told = {}
+        if enough < len(places):
+            different = len(places)
+            places, weights = _sampled(rows, target, (places, weights), schema, enough)
+            kind = "different rows" if different < len(rows) else "rows"
+            told["rows"] = f"learned from {len(places):,} of {different:,} {kind}, chosen by their content"
+        rows, target = rows.take(places), Target(target.codes[places], target.classes, weights)
         order = canonical_order(rows, target, schema)
         judged = some_of_each(Folds(weights[:, None]), order, MOST_JUDGED)[0]
-        return cls(rows, places, target, level_sets, schema, order, in_turn(order, weights, FOLDS), np.log(shares / shares.sum()), answered, judged, told, n_jobs)  # fmt: skip
+        return cls(rows, places, target, level_sets, schema, order, in_turn(order, target.codes, weights, FOLDS), np.log(shares / shares.sum()), answered, judged, told, n_jobs)  # fmt: skip
 
     @property
     def answers(self) -> dict[str, tuple[Label, ...] | None]:
@@ -117,9 +114,13 @@ def standard(cells: Array, weights: Array) -> tuple[Array, Array]:
     return power * centre, np.where(deviation > SAME * np.abs(centre), power * deviation, 0.0)
 
 
-def _sampled(rows: Encoded, target: Target, weights: Array, schema: Schema, most: int) -> Some:
-    """About so many rows: one in so many units of weight along a canonical order, but enough of each class; classes keep their share."""
-    order, codes = canonical_order(rows, target, schema), np.asarray(target.codes, dtype=np.int64)
+def _sampled(rows: Encoded, target: Target, different: tuple[NDArray[np.int64], Array], schema: Schema, most: int) -> tuple[NDArray[np.int64], Array]:  # fmt: skip
+    """About so many of the different rows, with weights: one in so many units of weight along a canonical order, but enough of each class; classes keep their share."""
+    places, together = different
+    weights = np.zeros(len(rows))
+    weights[places] = together
+    order = canonical_order(rows, Target(target.codes, target.classes, weights), schema)
+    codes = np.asarray(target.codes, dtype=np.int64)
     some = some_of_each(Folds(weights[:, None]), order, most)[0]
     found = np.zeros(len(rows))
     found[some.indices] = some.weights
@@ -130,45 +131,54 @@ def _sampled(rows: Encoded, target: Target, weights: Array, schema: Schema, most
         more = some_of_each(Folds(own[:, None]), order, FEWEST_OF_A_CLASS)[0]
         found[codes == label] = 0.0
         found[more.indices] = more.weights * (shares[label] / more.weights.sum()) if len(more.indices) else 0.0
-    indices = np.flatnonzero(found > 0)
-    return Some(indices, found[indices])
+    kept = places[found[places] > 0]
+    return kept, found[kept]
 
 
 def _united(rows: Encoded, target: Target, weights: Array, level_sets: LevelSets) -> tuple[NDArray[np.int64], Array]:
     """The first of each row that differs, those without weight left out; equal rows of a class have their weight together."""
-    kept, names = np.flatnonzero(weights > 0), tuple(sorted(level_sets))
-    cells = read_cells(rows, names, [level_sets[name] for name in names]) if names else np.zeros((len(rows), 0))
-    cells = np.where(np.isnan(cells), np.nan, cells + 0.0)  # of NaN there are many, of one meaning
-    keys = [np.asarray(target.codes, dtype=np.uint64)[:, None], np.ascontiguousarray(cells).view(np.uint64)]
-    keys += [text_hashes(rows, name)[:, None] for name in rows.texts]
-    first, of_row = _distinct(np.ascontiguousarray(np.hstack(keys)[kept]))
+    kept = np.flatnonzero(weights > 0)
+
+    def keys() -> Iterator[NDArray[np.uint64]]:
+        yield np.asarray(target.codes, dtype=np.uint64)[kept]
+        for name in sorted(level_sets):
+            cells = read_cells(rows, (name,), (level_sets[name],))[kept, 0]
+            yield np.where(np.isnan(cells), np.nan, cells + 0.0).view(
+                np.uint64
+            )  # of NaN there are many, of one meaning
+        for name in rows.texts:
+            yield text_hashes(rows, name)[kept]
+
+    first, of_row = _distinct(keys)
     together: Array = np.bincount(of_row, weights[kept], minlength=len(first)).astype(np.float64)
     return kept[first], together
 
 
-def _distinct(bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first index of every distinct row, and for each row which of them it is."""
-    hashes = np.zeros(len(bits), dtype=np.uint64)
-    for column in bits.T:
+def _distinct(keys: Callable[[], Iterator[NDArray[np.uint64]]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first index of every row that differs, and for each row which of them it is; `keys` gives their columns, one after the other."""
+    hashes = np.zeros(1, dtype=np.uint64)
+    for column in keys():
         hashes = mixed(hashes + mixed(column))
     _, first, of_row = np.unique(hashes, return_index=True, return_inverse=True)
-    alike = np.array_equal(bits[first[of_row]], bits)  # two rows of one hash are hardly ever met
-    return (first, of_row) if alike else distinct_rows(bits.view(np.uint8))
+    if len(first) == len(hashes) or all(np.array_equal(column[first[of_row]], column) for column in keys()):
+        return first, of_row
+    return distinct_rows(
+        np.ascontiguousarray(np.column_stack(list(keys()))).view(np.uint8)
+    )  # two rows of one hash are hardly ever met
 
 
-def _varies(column: Array, answered: bool) -> bool:
-    """Whether a column gives two different answers."""
-    known = column[~np.isnan(column)]
-    return bool(len(known)) and (bool((known != known[0]).any()) or (answered and len(known) < len(column)))
+def _told_columns(rows: Encoded, level_sets: LevelSets, weights: Array, missing: str) -> tuple[frozenset[str], LevelSets]:  # fmt: skip
+    """The columns of which being missing is an answer, and those that give two different answers, with their levels.
 
-
-def _answered(rows: Encoded, level_sets: LevelSets, weights: Array, missing: str) -> frozenset[str]:
-    """The columns of which being missing is an answer: all with ``missing="level"``, with "auto" those that miss it often enough to learn from."""
-    if missing == "marginalise":
-        return frozenset()
-    names = tuple(sorted(level_sets))
-    lost = (
-        np.isnan(read_cells(rows, names, [level_sets[name] for name in names])) if names else np.zeros((len(rows), 0))
-    )
+    It is one in all columns with ``missing="level"``, with "auto" in those that miss it often enough to learn from.
+    """
     fewest = min(FEWEST_MISSING, LEAST_MISSING * float(weights.sum())) if missing == "auto" else 0.0
-    return frozenset(name for name, weight in zip(names, (weights @ lost).tolist(), strict=True) if weight > 0 and weight >= fewest)  # fmt: skip
+    answered, varying = set[str](), dict[str, tuple[Label, ...] | None]()
+    for name, known in level_sets.items():
+        cells = read_cells(rows, (name,), (known,))[:, 0]
+        lost = float(weights @ np.isnan(cells)) if missing != "marginalise" else 0.0
+        if lost > 0 and lost >= fewest:
+            answered.add(name)
+        if varies(cells[weights > 0], name in answered):
+            varying[name] = known
+    return frozenset(answered), varying

@@ -65,9 +65,8 @@ class StudentTails(Distribution):
     def constants(self) -> Array:
         """g: what tails say at the mean, by how many columns are known (0 to all) and class."""
         known, nu = np.arange(1, len(self.columns) + 1)[:, None], self.freedom
-        rising = gammaln(known / 2) - betaln(
-            nu / 2, known / 2
-        )  # log Γ((ν + d)/2) − log Γ(ν/2), to all digits for any ν
+        # log Γ((ν + d)/2) − log Γ(ν/2), to all digits for any ν
+        rising = gammaln(known / 2) - betaln(nu / 2, known / 2)
         found = rising - 0.5 * known * (np.log((nu - 2) / 2) + np.log(self.share))
         return np.concatenate([np.zeros((1, len(nu))), found])
 
@@ -94,9 +93,9 @@ class StudentTails(Distribution):
 
 
 def nearest_share(normal: MultivariateGaussianDistribution, freedom: Array, rows: Encoded, weights: Array) -> Array:
-    """For each class the share s of the square under which tails vary least over these rows."""
-    squares = normal.squares(rows)[0]
-    bent = (freedom + len(normal.columns)) * np.log1p(squares / (freedom - 2))
+    """For each class the share s of the square under which tails vary least over these rows, those of all classes."""
+    squares, known = normal.squares(rows)
+    bent = (freedom + known[:, None]) * np.log1p(squares / (freedom - 2))
     share = weights / weights.sum()
     away, gone = squares - share @ squares, bent - share @ bent
     spread = share @ away**2
