@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from merula.classify.plan import Plan, packed, unpacked
 from merula.core import InputError, InPython, bounded, located
-from merula.core.archive import NotAnArchiveError, read_state
+from merula.core.archive import NotAnArchiveError, read_state, write_state
 from merula.distributions import FAMILIES
 
 if TYPE_CHECKING:
@@ -19,8 +21,24 @@ WRONG = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, Re
 
 
 def model_state(model: Any) -> dict[str, Any]:
-    """All of a fitted model as plain data: its class and parameters, and what was learned."""
-    return {**estimator_state(model), **model.fitted_.state()}
+    """All of a fitted model as plain data: its class and parameters, and what was learned; an error where it could not be read again."""
+    if model.classes_.dtype.kind == "S" or any(isinstance(label, bytes) for label in model.classes_.tolist()):
+        raise InputError("the classes are bytes, which a model file does not hold", remedy="fit with words: [label.decode() for label in y]")  # fmt: skip
+    state = {**estimator_state(model), **model.fitted_.state()}
+    if not model.fitted_.fits():
+        _check_readable(model, state)
+    return state
+
+
+def _check_readable(model: Any, state: dict[str, Any]) -> None:
+    """An error where what would be saved cannot be read again: better now than when the model is gone."""
+    own = {type(block.family) for block in model.fitted_.plan.blocks} - set(FAMILIES.values())
+    try:
+        with TemporaryDirectory() as folder:
+            write_state(Path(folder) / "model", state)
+            load(Path(folder) / "model", own)
+    except InputError:
+        raise InputError("the model holds numbers that are too large or too small for a model file", remedy="measure columns of very large or very small numbers in another unit, and fit again") from None  # fmt: skip
 
 
 def estimator_state(model: Any) -> dict[str, Any]:

@@ -156,5 +156,5 @@ def _suspects(block: Any) -> Iterator[str]:
 
 
 def _uneven(columns: tuple[str, ...], variance: Array, mean: Array) -> Iterator[str]:
-    far = variance.max(axis=0) > SUSPICIOUS * typical_variance(variance, mean)
+    far = variance.max(axis=0) / SUSPICIOUS > typical_variance(variance, mean)
     yield from (name for name, suspicious in zip(columns, far.tolist(), strict=True) if suspicious)

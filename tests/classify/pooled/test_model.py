@@ -293,3 +293,37 @@ def test_what_is_left_out_does_not_depend_on_threads(monkeypatch):
     one, many = (mr.AutoBayesClassifier(max_rounds=3, n_jobs=threads).fit(frame, y) for threads in (1, 16))
     assert one.left_out_ == many.left_out_ == {}
     assert np.array_equal(one.predict_proba(frame), many.predict_proba(frame))
+
+
+def test_whole_numbers_that_are_codes_are_told_one_by_one():
+    """Of 50 rooms every second one is warm: five intervals of rooms tell nothing, fifty all."""
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({"Raum": rng.integers(0, 50, 800), "größe": rng.normal(size=800)})
+    model = mr.AutoBayesClassifier(order=1, max_rounds=20).fit(frame, frame["Raum"] % 2)
+    assert model.out_of_fold_["pairs"][0] < 0.3
+    amounts = frame.assign(Raum=rng.normal(size=800).round(1))
+    smooth = mr.AutoBayesClassifier(order=1, max_rounds=20).fit(amounts, amounts["Raum"] + rng.normal(size=800) > 0)
+    assert (
+        max(len(known) for part in smooth.distributions_ if isinstance(part, ReadAs) for known in part.part.level_sets)
+        <= 5
+    )
+
+
+def test_classes_of_bytes_are_refused_when_a_model_is_saved(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    model = mr.NaiveBayesClassifier().fit(rows, np.where(rows[:, 0] > 0, b"wren", b"tit"))
+    with pytest.raises(mr.InputError, match="classes are bytes.*fit with words"):
+        model.save(tmp_path / "model.merula")
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e140, 1e153])
+def test_what_is_saved_can_be_loaded_or_is_refused(tmp_path, scale):
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    model = mr.AutoBayesClassifier(max_rounds=3).fit(rows * scale, rows[:, 0] > 0)
+    path = tmp_path / "model.merula"
+    try:
+        model.save(path)
+    except mr.InputError as error:
+        assert "measure columns" in str(error) and not path.exists() and scale in (1e-300, 1e153)
+    else:
+        assert np.array_equal(mr.load(path).predict_proba(rows * scale), model.predict_proba(rows * scale))

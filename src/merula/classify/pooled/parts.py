@@ -25,6 +25,11 @@ from merula.show.progress import name_part
 # what is left out where there are too many
 PAIRS, SINGLE, GAUSSIANS, SIMILAR = "pairs of columns", "columns by themselves", "gaussians", "similar rows"
 BINS = 5  # intervals of numbers for what depends on one other column
+MOST_CODES, PRIOR_ROWS, SURE = (
+    250,
+    2.0,
+    5.0,
+)  # different numbers that may be codes; rows that say what all do; nats that codes must gain
 MOST_PAIRED = 2.0**31  # rows × pairs of columns × classes that are counted
 MOST_WEIGHED = 2.0**36  # factors² × rows × classes whose products are taken
 BLENDED = 240.0  # bytes of a row and class while blends of normal distributions are compared
@@ -107,11 +112,32 @@ def pair_part(table: Rows, dependent: bool) -> Part | None:
 
 
 def _cuts(table: Rows, name: str) -> tuple[float, ...]:
-    """Where a column of numbers is cut: into equal shares."""
+    """Where a column of numbers is cut: into equal shares, or between all its numbers where these tell more of rows left out."""
     values = table.rows.values((name,))[:, 0].astype(np.float64)
     known = ~np.isnan(values) & (table.weights > 0)
     met, indices = np.unique(values[known] + 0.0, return_inverse=True)
-    return cuts_for("quantile", met, np.bincount(indices, table.weights[known])[None], BINS) if len(met) > 1 else ()
+    if len(met) < 2:
+        return ()
+    heavy = np.bincount(indices, table.weights[known])
+    shares = cuts_for("quantile", met, heavy[None], BINS)
+    if not len(shares) + 1 < len(met) <= MOST_CODES:
+        return shares
+    classes = len(table.target.classes)
+    cells = indices * classes + np.asarray(table.target.codes, dtype=np.int64)[known]
+    counts: Array = np.bincount(cells, table.weights[known], len(met) * classes).reshape(-1, classes).astype(np.float64)
+    within = np.zeros((len(shares) + 1, classes))
+    np.add.at(within, np.searchsorted(np.array(shares), met, side="left"), counts)
+    every = cuts_for("quantile", met, np.ones((1, len(met))), len(met))
+    return every if _told_by(counts) > _told_by(within) + SURE else shares
+
+
+def _told_by(counts: Array) -> float:
+    """How probable the classes of rows are by the other rows of their interval (intervals × classes), in nats."""
+    counts = counts[:, counts.sum(axis=0) > 0]
+    share = counts.sum(axis=0) / counts.sum()
+    others = np.maximum(counts - 1.0, 0.0) + PRIOR_ROWS * share
+    total = np.maximum(counts.sum(axis=1, keepdims=True) - 1.0, 0.0) + PRIOR_ROWS
+    return float(f"{float((counts * np.log(others / total)).sum()):.12g}")
 
 
 def _reading(part: Distribution, cuts: Mapping[str, tuple[float, ...]]) -> Distribution:
