@@ -313,6 +313,25 @@ def test_a_normal_part_may_hold_numbers_between_bounds():
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
 
 
+def test_patterns_that_another_thread_forgets_are_still_told():
+    """As where one clears what is kept between another's writing and reading it."""
+
+    class Forgetful(dict):
+        def __setitem__(self, key, value):
+            self.clear()
+
+    cells, label, weight = numbers(gaps=0.2)
+    model = mr.BayesClassifier().fit(pd.DataFrame(cells), label, sample_weight=weight)
+    rows = encoded(cells, NUMBERS)
+    marginals = marginals_for(model.distributions_, rows, weight, NUMBERS.names)
+    kept, forgotten = (purified([(part, 1.0) for part in model.distributions_], marginals, 3) for _ in range(2))
+    for part in forgotten.parts:
+        vars(part)["_kept_patterns"] = Forgetful()
+    found, expected = forgotten.values(rows), kept.values(rows)
+    for subject in kept.subjects:
+        np.testing.assert_array_equal(found[subject], expected[subject])
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Additivity on real tables
 
