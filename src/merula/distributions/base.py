@@ -353,9 +353,8 @@ class BaseFamily:
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
     statistic: ClassVar[type[Statistic]]
-    no_posterior: ClassVar[str] = (
-        "defines no posterior of its parameters"  # why `posterior` is an error, unless written
-    )
+    # why `posterior` is an error, unless it is written
+    no_posterior: ClassVar[str] = "defines no posterior of its parameters"
 
     def encodes(self, column: Column) -> Column:
         """See `Family.encodes`."""
