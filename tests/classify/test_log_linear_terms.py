@@ -1,8 +1,11 @@
 """Terms of log-linear models against their definition in plain Python, asked by few rows and by many."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import merula as mr
 from merula.classify.log_linear.terms import LOST, QuadraticTerms, TableTerms
 from merula.core import InputError
 from merula.data.encode import encode_cells
@@ -154,6 +157,25 @@ def test_the_twin_adds_what_its_definition_says(classes, weights):
     np.testing.assert_allclose(by_many(terms, weights, cells), expected, rtol=1e-12, atol=1e-12)
     parts = [one.log_prob(encode_cells(SCHEMA, cells, ROWS)) for one in terms.factors()]
     np.testing.assert_allclose(sum(w * part for w, part in zip(weights, parts, strict=True)), expected, rtol=1e-12, atol=1e-12)  # fmt: skip
+
+
+def test_the_parameters_of_the_twin_are_its_weights_and_a_constant():
+    """Of two numbers and two classes: z and z² of each, their product, and one constant."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    model = mr.LogLinearClassifier(order="gaussian").fit(
+        x, rng.random(200) < 1 / (1 + np.exp(-x.sum(axis=1) * x[:, 0]))
+    )
+    (terms,) = model.distributions_
+    assert np.all([(array != 0).any(axis=1).all() for array in (terms.linear, terms.square, terms.products)])
+    assert terms.parameters_count == 2 + 2 + 1 + 1
+
+
+def test_what_missing_words_say_stands_in_their_table_alone():
+    terms = random_quadratic(0)
+    missing = terms.missing.copy()
+    missing[2] = 0.5  # of a column of words whose being missing is an answer
+    assert not replace(terms, missing=missing).fits(2)
 
 
 @pytest.mark.parametrize("terms", [random_tables(0), random_quadratic(0)], ids=["tables", "twin"])

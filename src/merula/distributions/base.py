@@ -82,9 +82,10 @@ class Distribution(PlainFields):
     discrete: ClassVar[bool] = False  # whether the atoms of a numeric column are all there is
     rows_at_once: ClassVar[int] = BLOCK  # that one thread is given to score, at most
     looked_up: ClassVar[bool] = False  # whether many rows are scored in less time by `split`
-    strict: ClassVar[bool] = (
-        False  # whether columns of a file must be as it `reads` them, though it is none of the usual families
-    )
+    # whether columns of a file must be as it `reads` them, though it is none of the usual families
+    strict: ClassVar[bool] = False
+    # in explanations: what it is called where it is one effect of all its columns, and no sum of smaller ones
+    called: ClassVar[str] = "all together"
 
     def __repr__(self) -> str:
         return brief(self) if is_dataclass(self) else super().__repr__()
@@ -141,6 +142,26 @@ class Distribution(PlainFields):
     @property
     def cuts(self) -> Mapping[str, tuple[float, ...]]:
         """The cuts of those columns whose values are known by their interval alone."""
+        return {}
+
+    @property
+    def looks_at(self) -> tuple[str, ...] | None:
+        """The columns that it looks at in rows; None for any, where others may tell of a parent that is missing."""
+        return None
+
+    @property
+    def read_part(self) -> Distribution:
+        """The distribution itself; of one that reads rows in another way, the one that it reads them for."""
+        return self
+
+    @property
+    def read_cuts(self) -> Mapping[str, tuple[float, ...]]:
+        """The cuts of columns of which it knows the interval alone, be they cut in the table or by itself."""
+        return self.cuts
+
+    @property
+    def read_bounds(self) -> Mapping[str, tuple[float, float]]:
+        """The bounds between which it holds the numbers of columns."""
         return {}
 
     def sample(self, classes: NDArray[np.int64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
@@ -245,6 +266,10 @@ class IndependentColumns(AddedDistribution):
     two), or what all columns have in common.
     """
 
+    @property
+    def looks_at(self) -> tuple[str, ...] | None:
+        return self.columns
+
     def factors(self) -> tuple[Distribution, ...]:
         # one part for each column
         return tuple(
@@ -328,9 +353,8 @@ class BaseFamily:
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ("numeric", "datetime")
     statistic: ClassVar[type[Statistic]]
-    no_posterior: ClassVar[str] = (
-        "defines no posterior of its parameters"  # why `posterior` is an error, unless written
-    )
+    # why `posterior` is an error, unless it is written
+    no_posterior: ClassVar[str] = "defines no posterior of its parameters"
 
     def encodes(self, column: Column) -> Column:
         """See `Family.encodes`."""

@@ -237,9 +237,9 @@ def _sides(axis: EffectAxis) -> list[tuple[Any, Any]]:
     """Where each cell begins and ends; a level is a place of its own."""
     if axis.form == "levels":
         return [(value, value) for value in distinct([name(value) for value in axis.values])]
-    if axis.form == "times":
-        return list(zip(axis.values, (*axis.values[1:], axis.values[-1]), strict=True))
-    middles = np.array(axis.values)
-    between = (middles[1:] + middles[:-1]) / 2
-    edges = [middles[0], *between.tolist(), middles[-1]]
-    return list(pairwise(edges))
+    is_time = axis.form == "times"
+    middles = np.array(axis.values, dtype="datetime64").astype("datetime64[ms]") if is_time else np.array(axis.values)
+    between = middles[:-1] + (middles[1:] - middles[:-1]) // 2 if is_time else (middles[1:] + middles[:-1]) / 2
+    edges = np.concatenate([middles[:1], between, middles[-1:]])
+    # all with hours, or browsers would take some for times of the place and some for universal ones
+    return list(pairwise([str(edge).replace("T", " ") for edge in edges] if is_time else edges.tolist()))

@@ -28,9 +28,8 @@ MORE_ROWS = "Gather more rows before anything is decided by it."
 NOTHING_TOLD = "Do not decide by it yet: look for columns that tell more about the class, check that the rows and the target were read rightly, or try another model."  # fmt: skip
 MOST_NAMED = 3
 RARELY = 0.5  # of a class's rows: a class of which fewer are found is worth a remark
-BLURRED = (
-    0.5  # of the log loss of the class frequencies: where what is sure begins further away, a good model is not seen
-)
+# of the log loss of the class frequencies: where what is sure begins further away, a good model is not seen
+BLURRED = 0.5
 TRIFLE = 0.01  # of the log loss of the class frequencies: a model that is worse by less, however surely, does no harm
 FEW = 10  # rows of a class, below which what is said of it may be chance
 

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 import merula as mr
 from merula.answers.explanation.nomogram_plot import draw
-from merula.classify.fitted import FittedModel
+from merula.classify.fitted import Component
 
 
 def odd_rows(frame, count, seed=4):
@@ -368,8 +368,8 @@ def test_all_columns_are_asked_for_at_once(monkeypatch):
     birds = pd.DataFrame({"wing": rng.normal(size=40), "colour": rng.choice(["red", "blue"], 40), "empty": [None] * 40})
     model = mr.NaiveBayesClassifier().fit(birds, ["wren", "tit"] * 20)
     asked = []
-    unsummed = FittedModel.unsummed
-    monkeypatch.setattr(FittedModel, "unsummed", lambda self, rows: (asked.append(len(rows)), unsummed(self, rows))[1])
+    terms = Component.terms
+    monkeypatch.setattr(Component, "terms", lambda self, rows: (asked.append(len(rows)), terms(self, rows))[1])
     picture = mr.nomogram(model)
     assert len(asked) == 1
     for scale in picture.scales:

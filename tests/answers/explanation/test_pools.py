@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 from tests.answers.explanation.test_nomogram import odd_rows
 
 import merula as mr
+from merula.classify.log_linear.terms import TableTerms
 
 FAST = {"max_rounds": 20}
 pytestmark = pytest.mark.filterwarnings("ignore::merula.UnseenLevelWarning")
@@ -107,6 +108,16 @@ def test_scales_have_the_points_of_rows_with_these_values(name, patients):
             assert picture.points(model, row)[scale.column.name] == pytest.approx(scale.points[k], abs=1e-9)
     widest = max(max([*scale.points, scale.missing]) for scale in picture.scales)
     assert widest == pytest.approx(100)
+
+
+def test_each_column_is_read_a_few_times_however_many_there_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 12)), columns=[f"Stelle {k}" for k in range(12)])
+    model = MODELS["tables"]().fit(frame, np.where(frame["Stelle 0"] + frame["Stelle 1"] > 0, "yes", "no"))
+    read, codes = [], TableTerms.codes
+    monkeypatch.setattr(TableTerms, "codes", lambda self, rows: (read.extend(self.columns), codes(self, rows))[1])
+    mr.nomogram(model)
+    assert max(map(read.count, frame)) <= 3
 
 
 def test_the_slip_bounds_the_probability_and_is_told(patients):

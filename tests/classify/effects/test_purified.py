@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import merula as mr
+from merula.classify.effects import tables
 from merula.classify.effects._kernels import add_spreads
 from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.purified import Subject, centred, marginals_for, purified
@@ -312,6 +313,25 @@ def test_a_normal_part_may_hold_numbers_between_bounds():
         np.testing.assert_allclose(own.reshape(shape), np.broadcast_to(expected, shape), atol=1e-10)
 
 
+def test_patterns_that_another_thread_forgets_are_still_told():
+    """As where one clears what is kept between another's writing and reading it."""
+
+    class Forgetful(dict):
+        def __setitem__(self, key, value):
+            self.clear()
+
+    cells, label, weight = numbers(gaps=0.2)
+    model = mr.BayesClassifier().fit(pd.DataFrame(cells), label, sample_weight=weight)
+    rows = encoded(cells, NUMBERS)
+    marginals = marginals_for(model.distributions_, rows, weight, NUMBERS.names)
+    kept, forgotten = (purified([(part, 1.0) for part in model.distributions_], marginals, 3) for _ in range(2))
+    for part in forgotten.parts:
+        vars(part)["_kept_patterns"] = Forgetful()
+    found, expected = forgotten.values(rows), kept.values(rows)
+    for subject in kept.subjects:
+        np.testing.assert_array_equal(found[subject], expected[subject])
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Additivity on real tables
 
@@ -401,6 +421,25 @@ def test_one_subject_is_what_it_is_among_all():
     for subject in effects.subjects[::3]:
         np.testing.assert_array_equal(effects.values(rows, [subject])[subject], found[subject])
     assert [len(subject.columns) for subject in effects.subjects] == sorted(len(subject.columns) for subject in effects.subjects)  # fmt: skip
+
+
+def test_tables_that_do_not_fit_together_are_asked_some_at_a_time(monkeypatch):
+    """With the same bits, and never more numbers at once than may be."""
+    frame, label = penguins()
+    model = mr.LogLinearClassifier(order=3, max_rounds=40).fit(frame, label)
+    rows = encode_rows(frame, model.schema_, True, "model")
+    marginals = marginals_for(model.distributions_, rows, None, model.schema_.names)
+    whole, apart = (purified([(model.distributions_[0], 0.7)], marginals, 3) for _ in range(2))
+    expected, intercept = whole.values(rows), whole.intercept(rows)
+    sizes, add_effects = [], tables.kernels.add_effects
+    monkeypatch.setattr(tables, "PURIFIED_AT_ONCE", 20 * 27 * 3)
+    monkeypatch.setenv("MERULA_MOST_BYTES", "20000")
+    monkeypatch.setattr(tables.kernels, "add_effects", lambda read, some, *rest: (sizes.append(some.values.size), add_effects(read, some, *rest)))  # fmt: skip
+    found = apart.values(rows)
+    for subject in apart.subjects:
+        np.testing.assert_array_equal(found[subject], expected[subject])
+    np.testing.assert_array_equal(apart.intercept(rows), intercept)
+    assert max(sizes) == 20 * 27 * 3 and sum(sizes) == len(model.distributions_[0].tables) * 27 * 3
 
 
 def test_importances_are_weighted_means_of_spreads():

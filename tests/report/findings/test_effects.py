@@ -9,10 +9,11 @@ import pytest
 
 import merula as mr
 from merula.report import findings_html
-from merula.report.effect_charts import effect_chart, importance_chart
+from merula.report.effect_charts import _sides, effect_chart, importance_chart
 from merula.report.findings import Findings, collect_findings
 from merula.report.findings.contributions import MOST_SETS, importances_of
-from merula.report.findings.learned_effects import learned_effects
+from merula.report.findings.learned_effects import bends, learned_effects
+from merula.report.findings.result import EffectAxis
 from merula.report.sections import sections_of
 
 COLUMNS = ["色泽", "song", "wing"]
@@ -214,6 +215,22 @@ def test_many_classes_are_a_shaded_table_and_a_map_is_of_one():
     assert '"rect"' in marks["shape"] and '"line"' in marks["size"]
     pairs = [one for one in told.effects if len(one.axes) == 2]
     assert pairs and all(len(one.given) == 1 and one.against is None for one in pairs)
+
+
+def test_the_cells_of_a_map_lie_around_their_places():
+    numbers = EffectAxis("wing", "numbers", (1.0, 2.0, 4.0))
+    assert _sides(numbers) == [(1.0, 1.5), (1.5, 3.0), (3.0, 4.0)]
+    days = EffectAxis("ringed", "times", ("2024-03-01", "2024-03-02", "2024-03-04 12:00"))
+    ends = [tuple(map(np.datetime64, pair)) for pair in _sides(days)]
+    noon, evening = np.datetime64("2024-03-01T12"), np.datetime64("2024-03-03T06")
+    assert ends == [(np.datetime64("2024-03-01"), noon), (noon, evening), (evening, np.datetime64("2024-03-04T12"))]
+    assert len({len(side) for pair in _sides(days) for side in pair}) == 1  # of one form, which browsers read alike
+
+
+def test_a_curve_of_many_teeth_is_told():
+    x = np.arange(2_400.0)
+    y = (x % 2)[:, None]
+    assert sorted(set(bends(x, y, 0, len(x) - 1, 0.003))) == list(range(2_400))
 
 
 def test_a_curve_keeps_its_bends():

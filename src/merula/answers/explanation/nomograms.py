@@ -18,7 +18,7 @@ from merula.classify.effects.purified import Effects
 from merula.classify.readable import is_of_the_day, shown
 from merula.classify.single_row import encode_row
 from merula.core import Array, InputError, Option
-from merula.data.encode import Encoded, encode_cells, with_cells
+from merula.data.encode import Encoded, encode_cells
 from merula.data.schema import Column, Label
 from merula.data.table import build_frame, label_array, plain_label
 from merula.distributions import CountDistribution
@@ -86,7 +86,7 @@ class Nomogram:
         points = {scale.column.name: scale.missing for scale in self.scales}
         own = own_classifier(model)
         if own.fitted_.effects:
-            evidence = _without_each(own, encode_row(own, row), *self._indices(own))
+            evidence = _evidence(own, encode_row(own, row), *self._indices(own))
             return {name: points[name] + float(evidence[name][0]) / self.unit for name in points}
         for reason in explain_by_terms(own, row, self.label, self.against).reasons:
             points[reason.columns[0]] += reason.evidence / self.unit
@@ -445,24 +445,27 @@ def _second_of(column: Column) -> float | None:
 
 
 def _evidence(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:
-    """Each column's weight of evidence in each row; inf where only the second class is impossible, 0 where both are."""
-    if model.fitted_.effects:
-        return _without_each(model, rows, first, second)
-    (component,) = model.fitted_.unsummed(rows)
+    """Each column's weight of evidence in each row; inf where only the second class is impossible, 0 where both are.
+
+    Of a model that is explained by effects, it is how far the column moves the log-odds from where they are without it.
+    """
+    found = _odds_of_columns(model, rows, first, second)
+    if not model.fitted_.effects:
+        return found
+    without = _odds_of_columns(model, encode_cells(model.schema_, {}, 1), first, second)
+    silent = {column.name: np.zeros(len(rows)) for column in model.schema_.columns if column.kind != "ignore"}
+    return silent | {name: weights - without[name] for name, weights in found.items()}
+
+
+def _odds_of_columns(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:
+    """What the terms of each column add to the log-odds, where every term is of one column."""
     result: dict[str, Array] = {}
-    for term in component.terms:
+    for term in model.fitted_.components[0].terms(rows):
         own, other = term.values[:, first], term.values[:, second]
         both = np.isneginf(own) & np.isneginf(other)
         name, weights = term.part.columns[0], np.where(both, 0.0, own - np.where(both, 0.0, other))
         result[name] = result.get(name, 0.0) + weights
     return result
-
-
-def _without_each(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> dict[str, Array]:
-    """How far each column moves the log-odds of rows from where they are without it: its own weight, where no column depends on another."""
-    whole, nothing = _odds_of_terms(model, rows, first, second), [None] * len(rows)
-    columns = [column for column in model.schema_.columns if column.kind != "ignore"]
-    return {one.name: whole - _odds_of_terms(model, with_cells(rows, one, nothing), first, second) for one in columns}
 
 
 def _odds_of_terms(model: BayesianClassifier, rows: Encoded, first: int, second: int) -> Array:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from merula.answers.explanation.largest import checked_top
 from merula.answers.explanation.layout import Part, lay_out
 from merula.core import InputError
 from merula.show.colors import TOTAL, sided
@@ -19,14 +20,13 @@ PROBABILITIES = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.
 Step = tuple[str, float]  # a label and its weight of evidence
 
 
-def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
+def waterfall(explanation: Explanation, ax: Any = None, top: int | str = 20) -> Any:
     """The axes with one bar for each step, strongest first; columns beyond the `top` strongest are drawn as one."""
     if len(explanation.derivations) > 1:
         raise InputError(f"this model is a mixture of {len(explanation.derivations)}", remedy="a waterfall shows a single sum")  # fmt: skip
-    if not isinstance(top, int) or top < 1:
-        raise InputError.of("top", top, "a number of columns from 1")
-    layout, (part,) = lay_out(explanation, most_effects=top), explanation.derivations
-    steps = _steps(layout.parts[0], top)
+    most = checked_top(top)
+    layout, (part,) = lay_out(explanation, most_effects=most), explanation.derivations
+    steps = _steps(layout.parts[0], most)
     labels = [part.start, *(name for name, _ in steps), "posterior"]
 
     def draw(ax: Any) -> None:
@@ -39,12 +39,12 @@ def waterfall(explanation: Explanation, ax: Any = None, top: int = 20) -> Any:
     return draw_on(ax, (8, 1.6 + 0.32 * len(labels)), [*labels, layout.heading], draw)
 
 
-def _steps(part: Part, top: int) -> list[Step]:
+def _steps(part: Part, top: int | None) -> list[Step]:
     """Label and weight of evidence of each step: strongest first, the weakest together, what decides alone last."""
     known = sorted(((line.brief, line.weight or 0.0) for line in part.known), key=lambda step: -abs(step[1]))
     deciding = [step for step in known if np.isinf(step[1])]
     known = known[len(deciding) :]
-    steps = known[:top] if len(known) > top + 1 else known
+    steps = known if top is None or len(known) <= top + 1 else known[:top]
     rest = known[len(steps) :]
     others = [(f"{len(rest)} other columns", float(sum(weight for _, weight in rest)))] if rest else []
     unknown = len(part.reasons) - len(part.known)

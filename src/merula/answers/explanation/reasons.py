@@ -258,8 +258,8 @@ class Explanation:
             "derivations": [part.to_dict(top) for part in self.derivations],
         }
 
-    def plot(self, ax: Any = None, top: int = 20) -> Any:
-        """A waterfall from prior to posterior log-odds, the `top` strongest columns one by one; matplotlib axes."""
+    def plot(self, ax: Any = None, top: int | str = 20) -> Any:
+        """A waterfall from prior to posterior log-odds, the `top` strongest columns (or "all") one by one; matplotlib axes."""
         from merula.answers.explanation.plot import waterfall
 
         return waterfall(self, ax, top)

@@ -17,7 +17,6 @@ from merula.core.logspace import times
 from merula.data.encode import Encoded
 from merula.data.intervals import assign
 from merula.distributions import Distribution, GaussianDistribution
-from merula.distributions.base import IndependentColumns
 
 MOST_COLUMNS, MOST_CELLS = 4, 2**20  # of a grid; a larger one is not purified
 MISSING_PARENTS = "what others tell of missing parents"
@@ -48,7 +47,7 @@ class TermEffect:
             return cls(part, weight, Subject((name,), "a text"))
         weights = marginals.weights(name)
         states = marginals.all_states(name)[weights > 0]  # what was never met, a part may refuse
-        said = times(weight, part.log_prob(marginals.rows({name: states}, len(states), _read(part))))
+        said = times(weight, part.log_prob(marginals.rows({name: states}, len(states), part.looks_at)))
         if not np.isfinite(said).all():
             return cls(part, weight, Subject((name,), "some of it impossible"))
         mean = weights[weights > 0] @ said
@@ -73,11 +72,6 @@ class TermEffect:
         """See `PartEffects.add`."""
         for _, place in asked_for(wanted):
             out[place] += times(self.weight, self.part.log_prob(read)) - self.mean
-
-
-def _read(part: Distribution) -> tuple[str, ...] | None:
-    """The columns that must be there for the part to be asked of one; None for all, where it may look at others."""
-    return part.columns if isinstance(part, IndependentColumns) else None
 
 
 def _normal_mean(part: GaussianDistribution, marginals: Marginals) -> Array:
@@ -135,7 +129,7 @@ class Grid:
         shape = [len(axis.weights) for axis in axes]
         places = np.unravel_index(np.arange(prod(shape)), shape)
         states = {axis.name: axis.example[place] for axis, place in zip(axes, places, strict=True)}
-        said = times(weight, part.log_prob(marginals.rows(states, prod(shape)))).reshape(*shape, -1)
+        said = times(weight, part.log_prob(marginals.rows(states, prod(shape), part.looks_at))).reshape(*shape, -1)
         if not np.isfinite(said).all():
             return None
         return cls(part, weight, axes, said, purified_grid(said, axes))

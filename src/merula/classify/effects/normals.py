@@ -102,11 +102,13 @@ class NormalEffects:
     def _pattern(self, known: NDArray[np.bool_]) -> _Pattern:
         """What is said where these columns are known; kept, for rows that come later."""
         key, kept = known.tobytes(), self._kept_patterns
-        if key not in kept:
+        found = kept.get(key)
+        if found is None:
+            found = self._worked_out(known)
             if len(kept) >= PATTERNS_KEPT:
                 kept.clear()
-            kept[key] = self._worked_out(known)
-        return kept[key]
+            kept[key] = found
+        return found
 
     def _worked_out(self, known: NDArray[np.bool_]) -> _Pattern:
         """Λ of what is known, Λ_PP − Λ_PM·Λ_MM⁻¹·Λ_MP, and log |Λ| of it as log |Λ_whole| − log |Λ_MM|."""

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
 EFFECT = "effect on the log score"
-Series = dict[
-    Label, tuple[Any, str]
-]  # of each class its effects and its colour; "" where they are coloured by their sign
+# the effects of each class and its colour; "" where they are coloured by their sign
+Series = dict[Label, tuple[Any, str]]
 
 
 def effect_plot(

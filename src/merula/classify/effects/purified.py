@@ -34,7 +34,7 @@ from merula.distributions.mixed_cells import KeptRowsDistribution
 
 Weighted = Iterable[tuple[Distribution, float]]
 NUMBERS_AT_ONCE = 2**22  # of effects
-SIMILAR, TOGETHER = "similar rows", "all together"
+SIMILAR = "similar rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def asked_cuts(parts: Iterable[Distribution]) -> dict[str, Array]:
     """The numbers of each column at which a part changes what it says: x ≤ cut on one side."""
     found: dict[str, list[Array]] = {}
     for part in parts:
-        for name, cuts in [*_own_cuts(part), *bounds_of(part).items()]:
+        for name, cuts in [*_own_cuts(part), *part.read_bounds.items()]:
             found.setdefault(name, []).append(np.asarray(cuts, dtype=np.float64))
     every = ((name, np.concatenate(cuts)) for name, cuts in found.items())
     return {name: np.unique(cuts[np.abs(cuts) < LARGEST]) for name, cuts in every}
@@ -149,22 +149,7 @@ def _own_cuts(part: Distribution) -> Iterator[tuple[str, Any]]:
         yield from table_cuts(part).items()
     elif isinstance(part, QuadraticTerms):
         yield from quadratic_cuts(part).items()
-    yield from cuts_of(part).items()
-
-
-def cuts_of(part: Distribution) -> Mapping[str, Sequence[float]]:
-    """The cuts of columns whose numbers the part knows by their interval alone: its own, or those of its `reading`."""
-    return {**part.cuts, **getattr(getattr(part, "reading", None), "cuts", {})}
-
-
-def bounds_of(part: Distribution) -> Mapping[str, tuple[float, float]]:
-    """The bounds between which the `reading` of a part holds numbers."""
-    return getattr(getattr(part, "reading", None), "bounds", {})
-
-
-def _read_by(part: Distribution) -> Distribution:
-    """The part itself, or the one that it reads rows for."""
-    return part.part if hasattr(part, "reading") and hasattr(part, "part") else part
+    yield from part.read_cuts.items()
 
 
 def purified(parts: Weighted, marginals: Marginals, classes: int) -> Effects:
@@ -176,8 +161,7 @@ def purified(parts: Weighted, marginals: Marginals, classes: int) -> Effects:
         Tables and the twin of conditional log-linear models, multivariate normals, and terms of one column are purified.
         So are terms of up to four columns (a column and its parents) that have levels or cuts, on a grid of at most 2²⁰ numbers.
         All else is one effect of its columns, as it is, named by what the part is ``called``: rows that were kept, larger grids, and parts that call
-        something impossible. A part that reads numbers another way than rows hold them says so in ``reading``, with the ``cuts`` or
-        ``bounds`` of columns.
+        something impossible. A part that does not read numbers as rows hold them says so in ``read_cuts`` or ``read_bounds``.
     marginals : Marginals
         As `marginals_for` makes them.
     classes : int
@@ -220,13 +204,13 @@ def suit(marginals: Marginals, parts: Sequence[Distribution]) -> bool:
 
 def _taken_apart(part: Distribution, weight: float, marginals: Marginals, classes: int) -> Iterator[PartEffects | Grid]:
     """The effects of one part, or of its factors."""
-    inner, cuts, bounds = _read_by(part), cuts_of(part), bounds_of(part)
+    inner = part.read_part
     if isinstance(part, TableTerms):
         yield TableEffects.of(part, weight, marginals)
     elif isinstance(part, QuadraticTerms):
         yield QuadraticEffects.of(part, weight, marginals)
-    elif isinstance(inner, MultivariateGaussianDistribution) and not set(cuts) & set(part.columns):
-        yield NormalEffects.of(inner, weight, marginals, bounds)
+    elif isinstance(inner, MultivariateGaussianDistribution) and not set(part.read_cuts) & set(part.columns):
+        yield NormalEffects.of(inner, weight, marginals, part.read_bounds)
     else:
         for factor in part.factors():
             yield _factor(factor, weight, marginals, classes)
@@ -234,7 +218,7 @@ def _taken_apart(part: Distribution, weight: float, marginals: Marginals, classe
 
 def _factor(part: Distribution, weight: float, marginals: Marginals, classes: int) -> PartEffects | Grid:
     """One column, a grid of a few, or the whole as it is."""
-    names, cuts = (*part.columns, *part.parents), cuts_of(part)
+    names, cuts = (*part.columns, *part.parents), part.read_cuts
     if len(names) == 1:
         return TermEffect.of(part, weight, marginals)
     places = marginals.places
@@ -243,9 +227,8 @@ def _factor(part: Distribution, weight: float, marginals: Marginals, classes: in
         grid = Grid.of(part, weight, tuple(axes), marginals)
         if grid is not None:
             return grid
-    inner = _read_by(part)
-    whole = SIMILAR if isinstance(inner, KeptRowsDistribution) else getattr(inner, "called", TOGETHER)
-    return TermEffect(part, weight, Subject(names, whole))
+    inner = part.read_part
+    return TermEffect(part, weight, Subject(names, SIMILAR if isinstance(inner, KeptRowsDistribution) else inner.called))  # fmt: skip
 
 
 def _has_states(name: str, cuts: Mapping[str, Sequence[float]], marginals: Marginals) -> bool:

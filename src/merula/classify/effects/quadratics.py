@@ -144,12 +144,10 @@ class QuadraticEffects:
 
 def _level_terms(terms: QuadraticTerms, j: int, marginals: Marginals) -> tuple[Array, Array]:
     """What each level of a column of words adds, the last for missing, less its mean; and that mean. Empty for numbers."""
-    table, known = terms.level_weights[j].copy(), terms.level_sets[j]
+    known, name = terms.level_sets[j], terms.columns[j]
     if known is None:
-        return table, np.zeros(terms.class_count)
-    table[:-1] += terms.constant[j]
-    table[-1] += terms.constant[j] * terms.gaps[j] + terms.missing[j]
-    name = terms.columns[j]
+        return terms.level_weights[j], np.zeros(terms.class_count)
+    table = terms._words[j]
     cells = marginals.cells(name, known)
     mean = marginals.weights(name) @ table[np.where(np.isnan(cells), len(known), cells).astype(np.int64)]
     return table - mean, mean

@@ -8,7 +8,7 @@ its sign turned.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -22,10 +22,12 @@ from merula.classify.effects.subjects import AT_ONCE, Places, Subject
 from merula.classify.log_linear.fitting import numbered
 from merula.classify.log_linear.terms import LOST, TableTerms
 from merula.core import Array
+from merula.core.limits import CELL, most_bytes
 from merula.data.encode import Encoded
 
 NOT_NAMED = 2**30  # a level that no question asks for
 AT_A_TIME = 2**20  # numbers that are worked on at once
+PURIFIED_AT_ONCE = 2**24  # numbers of purified tables, where all of them are too many to be kept
 Questions = NDArray[np.int32]
 
 
@@ -44,7 +46,8 @@ class TableEffects:
     """The effects of tables: ``sets`` has, for each table and the bits of its questions, the subject that they are of, −1 for none."""
 
     terms: TableTerms
-    tables: kernels.Tables
+    weight: float
+    answers: _Answers
     subjects: tuple[Subject, ...]
     sets: kernels.Codes
     rows_at_once: int = AT_ONCE
@@ -52,19 +55,36 @@ class TableEffects:
     @classmethod
     def of(cls, terms: TableTerms, weight: float, marginals: Marginals) -> TableEffects:
         """The tables of this part, times its weight."""
-        answers = _Answers.of(terms, marginals)
-        depths = (terms.tables >= 0).sum(axis=1).astype(np.int32)
-        order, classes = terms.tables.shape[1], terms.class_count
-        values, leads = np.zeros((len(depths), 3**order, classes)), np.zeros(len(depths), dtype=np.int32)
-        sets = list[tuple[Any, ...]]()
-        for own, blocks in _alike(terms, depths):
+        sets = [one for own, blocks in _alike(terms) for one in _column_sets(own, terms.asked[terms.tables[own]], blocks)]  # fmt: skip
+        return cls(terms, weight, _Answers.of(terms, marginals), *_subjects(sets, terms, marginals))
+
+    def _tables(self) -> Iterator[tuple[slice, kernels.Tables]]:
+        """The tables, purified: all of them are kept, unless that takes more memory than a model may; then some at a time are worked out anew."""
+        count, size = len(self.terms.tables), _purified_size(self.terms)
+        if count * size * CELL <= most_bytes():
+            yield slice(0, count), self._kept
+            return
+        most = max(1, PURIFIED_AT_ONCE // size)
+        for start in range(0, count, most):
+            some = slice(start, start + most)
+            yield some, self._worked_out(some)
+
+    @cached_property
+    def _kept(self) -> kernels.Tables:
+        return self._worked_out(slice(None))
+
+    def _worked_out(self, some: slice) -> kernels.Tables:
+        """Some of the tables, purified."""
+        terms = replace(self.terms, tables=self.terms.tables[some], values=self.terms.values[some])
+        depths, order = terms._depths, terms.tables.shape[1]
+        values, leads = np.zeros((len(depths), 3**order, terms.class_count)), np.zeros(len(depths), dtype=np.int32)
+        for own, blocks in _alike(terms):
             depth = sum(map(len, blocks))
-            cells = weight * terms.values[own, : 1 << depth]
-            values[own, : 3**depth] = _purified(cells, terms.tables[own], blocks, answers)
+            cells = self.weight * terms.values[own, : 1 << depth]
+            values[own, : 3**depth] = _purified(cells, terms.tables[own], blocks, self.answers)
             leads[own] = sum(1 << block[0] for block in blocks)
-            sets += _column_sets(own, terms.asked[terms.tables[own]], blocks)
-        tables = kernels.Tables(terms.asked[terms.tables], terms._places[terms.tables], depths, leads, values, answers.is_word)  # fmt: skip
-        return cls(terms, tables, *_subjects(sets, terms, marginals))
+        asked, places = terms.asked[terms.tables], self.terms._places[terms.tables]
+        return kernels.Tables(asked, places, depths, leads, values, self.answers.is_word)
 
     def read(self, rows: Encoded) -> kernels.Codes:
         """The rows' codes."""
@@ -73,8 +93,8 @@ class TableEffects:
     @cached_property
     def _intercept(self) -> Array:
         """What tables say on average: the cell in which nothing is asked."""
-        nothing = 3 ** self.tables.depths.astype(np.int64) - 1
-        return self.tables.values[np.arange(len(nothing)), nothing].sum(axis=0)  # type: ignore[no-any-return]
+        found = [tables.values[np.arange(len(tables.depths)), 3 ** tables.depths.astype(np.int64) - 1] for _, tables in self._tables()]  # fmt: skip
+        return np.concatenate(found).sum(axis=0)  # type: ignore[no-any-return]
 
     def add_intercept(self, read: kernels.Codes, out: Array) -> None:
         """See `PartEffects.add_intercept`."""
@@ -82,8 +102,11 @@ class TableEffects:
 
     def add(self, read: kernels.Codes, wanted: Places, out: Array) -> None:
         """See `PartEffects.add`."""
-        if len(self.subjects):
-            kernels.add_effects(read, self.tables, np.append(wanted, -1)[self.sets].astype(np.int32), out)
+        if not len(self.subjects):
+            return
+        places = np.append(wanted, -1)[self.sets].astype(np.int32)
+        for some, tables in self._tables():
+            kernels.add_effects(read, tables, places[some], out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +157,18 @@ class _Answers:
         return np.stack([(shares * (cell == one)).sum(axis=1) for one in range(1 << questions.shape[1])], axis=1)
 
 
-def _alike(terms: TableTerms, depths: kernels.Codes) -> Iterator[tuple[NDArray[np.int64], list[list[int]]]]:
+def _purified_size(terms: TableTerms) -> int:
+    """The numbers that one table has when it is purified."""
+    return int(3 ** terms.tables.shape[1] * terms.class_count)
+
+
+def _alike(terms: TableTerms) -> Iterator[tuple[NDArray[np.int64], list[list[int]]]]:
     """Tables whose questions are of one column in the same places, not too many at once: which they are, and the places of each column's questions."""
     asked = np.where(terms.tables >= 0, terms.asked[terms.tables], -1 - np.arange(terms.tables.shape[1]))
     first = (asked[:, :, None] == asked[:, None, :]).argmax(axis=2)  # the first place that asks the same column
+    depths = terms._depths
     kinds = numbered(np.column_stack([depths, first]))
-    most = max(1, AT_A_TIME // (3 ** first.shape[1] * terms.class_count))
+    most = max(1, AT_A_TIME // _purified_size(terms))
     for kind in np.split(np.argsort(kinds, kind="stable"), np.cumsum(np.bincount(kinds))[:-1]):
         for start in range(0, len(kind), most):
             own = kind[start : start + most]

@@ -308,9 +308,10 @@ class QuadraticTerms(ConditionalTerms):
 
     @property
     def parameters_count(self) -> int:
-        """The weights that are not 0, for each class but one."""
+        """The weights that are not 0, and the constants together as one, for each class but one."""
         arrays = (self.linear, self.square, self.missing, self.products, *self.level_weights)
-        return sum(int(array.any(axis=1).sum()) for array in arrays) * (self.class_count - 1)
+        weights = sum(int(array.any(axis=1).sum()) for array in arrays) + bool(self.constant.any())
+        return weights * (self.class_count - 1)
 
     def reach(self, j: int) -> tuple[float, float]:
         beside = USUAL * abs(float(self.scale[j]))
@@ -411,6 +412,7 @@ class QuadraticTerms(ConditionalTerms):
         return sound and are_positive(np.abs(self.scale)) and numbers and self._silent_gaps()
 
     def _silent_gaps(self) -> bool:
-        """True when a missing cell says something only where that is an answer."""
+        """True when a missing cell says something only where that is an answer; of words, in their own table."""
         tables = [table[-1:] if len(table) else self.missing[[j]] for j, table in enumerate(self.level_weights)]
-        return all(gap or not table.any() for gap, table in zip(self.gaps, tables, strict=True))
+        silent = all(gap or not table.any() for gap, table in zip(self.gaps, tables, strict=True))
+        return silent and not self.missing[list(self._words)].any()

@@ -1,9 +1,10 @@
-"""A distribution asked of numbers that it reads another way than the table holds them: cut into intervals, or held within bounds."""
+"""A distribution that does not read numbers as the table holds them: it is asked of them cut into intervals, or held within bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -33,32 +34,36 @@ class Reading:
     cuts: Mapping[str, tuple[float, ...]]
     bounds: Mapping[str, Bounds]
 
-    def of(self, rows: Encoded) -> Encoded:
-        """A tile of rows, read so."""
+    def of(self, rows: Encoded, columns: Sequence[str] | None = None) -> Encoded:
+        """A tile of rows, read so: all of their columns, or some."""
         here = slice(rows.start, rows.stop)
-        numeric = {name: self._within(name, values[here]) for name, values in rows.numeric.items() if name not in self.cuts}  # fmt: skip
-        coded = {name: replace(column, codes=column.codes[here]) for name, column in rows.coded.items()}
-        coded |= {name: _in_intervals(rows.values((name,))[:, 0], cuts) for name, cuts in self.cuts.items()}
-        texts = {name: rows.tokens(name) for name in rows.texts}
-        memo: dict[Any, Any] = rows.remember(("read as", id(self)), lambda: (self, {}))[
-            1
-        ]  # kept with it, so that no other has its id
+        names = (*rows.numeric, *rows.coded, *rows.texts) if columns is None else columns
+        numeric = {name: self._within(name, rows.numeric[name][here]) for name in names if name in rows.numeric and name not in self.cuts}  # fmt: skip
+        coded = {name: replace(rows.coded[name], codes=rows.coded[name].codes[here]) for name in names if name in rows.coded}  # fmt: skip
+        coded |= {name: self._in_intervals(name, rows.values((name,))[:, 0]) for name in names if name in self.cuts}
+        texts = {name: rows.tokens(name) for name in names if name in rows.texts}
+        # the reading is kept with what is remembered for it, so that no other has its id
+        memo: dict[Any, Any] = rows.remember(("read as", id(self)), lambda: (self, {}))[1]
         return Encoded(0, len(rows), numeric, coded, texts=texts, unseen_hits=rows.unseen_hits, _memo=memo)
 
     def axis(self, axis: Axis) -> Axis:
         """An axis of a table, as the rows hold its column: numbers by cuts where it has levels of intervals."""
         cuts = self.cuts.get(axis.column)
-        return axis if cuts is None else Axis(axis.column, np.array(cuts), axis.by(interval_labels(cuts)))
+        return axis if cuts is None else Axis(axis.column, np.array(cuts), axis.by(self.intervals[axis.column]))
 
     def _within(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
         return np.clip(values, *self.bounds[name]) if name in self.bounds else values
 
+    def _in_intervals(self, name: str, values: NDArray[Any]) -> Coded:
+        cuts = self.cuts[name]
+        # as levels of few words are coded, so that loops are compiled for these alone
+        kind = np.int8 if len(cuts) < 126 else np.int32
+        return Coded(assign(values, cuts).astype(kind), (None, *self.intervals[name]), -1)
 
-def _in_intervals(values: NDArray[Any], cuts: tuple[float, ...]) -> Coded:
-    kind = (
-        np.int8 if len(cuts) < 126 else np.int32
-    )  # as levels of few words are coded, so that loops are compiled for these alone
-    return Coded(assign(values, cuts).astype(kind), [None, *interval_labels(cuts)], -1)
+    @cached_property
+    def intervals(self) -> dict[str, tuple[str, ...]]:
+        """What the intervals of each column that is cut are called."""
+        return {name: interval_labels(cuts) for name, cuts in self.cuts.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,11 +81,28 @@ class ReadAs(Distribution):
     def parents(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.part.parents
 
+    @property
+    def looks_at(self) -> tuple[str, ...] | None:
+        # of those that may be read so, none asks others for a parent that is missing
+        return (*self.columns, *self.parents) if type(self.part) in READ.values() else self.part.looks_at
+
+    @property
+    def read_part(self) -> Distribution:
+        return self.part
+
+    @property
+    def read_cuts(self) -> Mapping[str, tuple[float, ...]]:
+        return {**self.part.read_cuts, **_some(self.reading.cuts, (*self.columns, *self.parents))}
+
+    @property
+    def read_bounds(self) -> Mapping[str, Bounds]:
+        return _some(self.reading.bounds, self.columns)
+
     def log_prob(self, rows: Encoded) -> Array:
-        return self.part.log_prob(self.reading.of(rows))
+        return self.part.log_prob(self.reading.of(rows, self.looks_at))
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        self.part.add_log_prob(self.reading.of(rows), out)
+        self.part.add_log_prob(self.reading.of(rows, self.looks_at), out)
 
     def factors(self) -> tuple[Distribution, ...]:
         return tuple(replace(self, part=one) for one in self.part.factors())
@@ -90,7 +112,7 @@ class ReadAs(Distribution):
         return self.part.factors_count
 
     def weighted(self, weights: Sequence[float]) -> Added:
-        return AddedAs(self.part.weighted(weights), self.reading)
+        return AddedAs(self.part.weighted(weights), self.reading, self.looks_at)
 
     @property
     def looked_up(self) -> bool:  # type: ignore[override]
@@ -99,7 +121,7 @@ class ReadAs(Distribution):
     def split(self, weights: Sequence[float]) -> tuple[tuple[Lookup, ...], tuple[Added, ...]]:
         tables, others = self.part.split(weights)
         read = (replace(table, axes=tuple(map(self.reading.axis, table.axes))) for table in tables)
-        return tuple(read), tuple(AddedAs(other, self.reading) for other in others)
+        return tuple(read), tuple(AddedAs(other, self.reading, self.looks_at) for other in others)
 
     @property
     def parameters_count(self) -> int:
@@ -127,7 +149,7 @@ class ReadAs(Distribution):
     def _intervals_fit(self) -> bool:
         """True when what it says of a column that is cut is said of its intervals."""
         known = self.part.levels
-        return all(set(known.get(name, ())) - {None} == set(interval_labels(cuts)) for name, cuts in self.reading.cuts.items() if name in known)  # fmt: skip
+        return all(set(known[name]) - {None} == set(labels) for name, labels in self.reading.intervals.items() if name in known)  # fmt: skip
 
     def reads(self, column: Column) -> bool:
         if column.name in self.reading.cuts:
@@ -154,7 +176,13 @@ class AddedAs:
 
     part: Added
     reading: Reading
+    looks_at: tuple[str, ...] | None
 
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
         """See `Distribution.add_log_prob`."""
-        self.part.add_log_prob(self.reading.of(rows), out)
+        self.part.add_log_prob(self.reading.of(rows, self.looks_at), out)
+
+
+def _some(told: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """What is told of these columns."""
+    return {name: told[name] for name in names if name in told}

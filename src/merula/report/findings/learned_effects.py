@@ -101,12 +101,14 @@ def _bent(found: EffectCurve) -> NDArray[np.int64]:
 
 def bends(x: Array, y: Array, first: int, last: int, tolerated: float) -> Iterable[int]:
     """Both ends, and where the curve between lies farthest from the straight line, if it is too far (Douglas and Peucker 1973)."""
-    yield from (first, last)
-    if last - first < 2:
-        return
-    along = (x[first : last + 1] - x[first]) / ((x[last] - x[first]) or 1.0)
-    away = np.abs(y[first : last + 1] - y[first] - along[:, None] * (y[last] - y[first])).max(axis=1)
-    middle = first + int(away.argmax())
-    if away.max() > tolerated and first < middle < last:
-        yield from bends(x, y, first, middle, tolerated)
-        yield from bends(x, y, middle, last, tolerated)
+    pending = [(first, last)]
+    while pending:
+        first, last = pending.pop()
+        yield from (first, last)
+        if last - first < 2:
+            continue
+        along = (x[first : last + 1] - x[first]) / ((x[last] - x[first]) or 1.0)
+        away = np.abs(y[first : last + 1] - y[first] - along[:, None] * (y[last] - y[first])).max(axis=1)
+        middle = first + int(away.argmax())
+        if away.max() > tolerated and first < middle < last:
+            pending += [(first, middle), (middle, last)]
