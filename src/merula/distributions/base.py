@@ -82,8 +82,6 @@ class Distribution(PlainFields):
     discrete: ClassVar[bool] = False  # whether the atoms of a numeric column are all there is
     rows_at_once: ClassVar[int] = BLOCK  # that one thread is given to score, at most
     looked_up: ClassVar[bool] = False  # whether many rows are scored in less time by `split`
-    # whether columns of a file must be as it `reads` them, though it is none of the usual families
-    strict: ClassVar[bool] = False
     # in explanations: what it is called where it is one effect of all its columns, and no sum of smaller ones
     called: ClassVar[str] = "all together"
 

@@ -41,7 +41,6 @@ class ConditionalTerms(Distribution):
     gaps: tuple[bool, ...]
     log_loss: float
     discrete: ClassVar[bool] = True  # a term is no density
-    strict: ClassVar[bool] = True
 
     @property
     def no_density(self) -> str:

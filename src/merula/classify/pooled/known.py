@@ -33,7 +33,6 @@ class KnownCells(IndependentColumns):
     bias: Array
 
     discrete: ClassVar[bool] = True
-    strict: ClassVar[bool] = True
 
     @classmethod
     def of(cls, level_sets: Mapping[str, tuple[Label, ...] | None], answered: frozenset[str], bias: Array) -> KnownCells:  # fmt: skip

@@ -61,7 +61,6 @@ class SimilarRows(KeptRowsDistribution):
 
     answers_missing: ClassVar[bool] = True
     discrete: ClassVar[bool] = True  # a term is no density
-    strict: ClassVar[bool] = True
     rows_at_once: ClassVar[int] = ROWS_AT_ONCE
 
     @property

@@ -42,7 +42,6 @@ class StudentTails(Distribution):
     share: Array
 
     discrete: ClassVar[bool] = True  # a term is no density
-    strict: ClassVar[bool] = True
     called: ClassVar[str] = "numbers far out"  # in explanations
 
     @classmethod
