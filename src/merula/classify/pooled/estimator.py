@@ -97,7 +97,8 @@ class AutoBayesClassifier(BayesianClassifier):
     parts_ : tuple of str
         The parts of the pool. Similar rows are none of them where rows left out gain next to nothing by them.
     weights_ : {part: float}
-        How much each counts; 0 for a part that adds nothing to what the others say.
+        How much each counts; 0 for a part that adds nothing to what the others say. Of a model that was `calibrated`, as before: what its
+        terms were divided by is ``temperature_``.
     slip_ : float
         ε.
     out_of_fold_ : {part: (log loss, standard error)}
