@@ -28,13 +28,14 @@ from merula.data.schema import Label
 from merula.distributions import CategoricalDistribution, Distribution, MultivariateGaussianDistribution
 from merula.distributions.joint_table import level_cells
 
+# (α, β) and the factors that are tried; these and what follows were chosen on the tables of benchmarks/strength.py
 BLENDS = ((1.0, 0.0), (0.0, 0.02), (0.0, 0.1), (0.1, 0.3), (0.3, 0.02), (0.3, 0.1), (0.7, 0.02), (0.7, 0.1), (1.0, 0.02), (1.0, 0.2))  # fmt: skip
 FACTORS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15)
 LEAST = 1e-4  # added to variances, in standard units
 FARTHEST = 6.0  # standard deviations from the mean, at most: numbers beyond are taken for these
-FEWEST_REACHED = 8.0  # rows: how far out so many reach is told as of no fewer
-HEAVIER = 5e-4  # nats that a row left out is more probable by, where t distributions take the place of normal ones
-PRIOR_ROWS = 2.0  # that say of a level what all classes together do
+FEWEST_REACHED = 8.0  # rows: the bound is never nearer than the one for so many
+HEAVIER = 5e-4  # nats a row by which t distributions must be better for rows left out, to take the place of normal ones
+PRIOR_ROWS = 2.0  # rows added to each class, with the levels of all classes together
 
 
 @dataclass(frozen=True, eq=False)

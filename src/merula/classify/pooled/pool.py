@@ -4,11 +4,12 @@ P(c given x) = (1 − ε) · softmax_c(log P(c) + a_c · known(x) + Σ_part b_pa
 
 minimising −Σ weight · log P(own class given row) + h · (HELD · |b − s·m|² + HELD · (s − 1)² + BIASED · |a|²), h = 1: weights are held near
 a multiple s of stated shares m, and s near 1, as a few rows would. a corrects how often parts take rows for a class, in proportion to the
-share of cells that are known; ε is the share of rows that no part explains, by EM, with FEWEST_SLIPS rows beside those that were met. Where
-the pool is sure of nearly all rows that it was not fitted to, doubt being Σ weight · (1 − P(own class given row)), those few rows would be as sure:
-of doubt below 1, slips beside those met are fewer in proportion, and weights are held less, h = doubt / UNSURE, but not below MANY / Σ weight,
-for a few rows that are told say little of the next. Then a and b are multiplied by 1 − BY_CHANCE / gain, gain being what the pool makes these
-rows' classes more probable than the prior does, in nats: of noise, pools seem to tell as much.
+share of cells that are known; ε is the share of rows that no part explains, by EM, with FEWEST_SLIPS rows added to those that were met. Let
+doubt be Σ weight · (1 − P(own class given row)) over the rows left out. Where it is below 1 the pool is sure of nearly all of them, and the few
+rows that are added would be as sure: they are taken as so much fewer. Weights are then held less as well, h = doubt / UNSURE, but never less
+than MANY / Σ weight, since a few rows that are all told say little of the next. Weights and slips are found by turns until neither changes.
+At the end a and b are multiplied by 1 − BY_CHANCE / gain, where gain is by how many nats the pool makes the classes of these rows more
+probable than the prior does: even on noise, a pool seems to gain BY_CHANCE.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from merula.core import Array
 from merula.core.logspace import log_sum_exp
 from merula.core.threads import single_blas_thread
 
-HELD, BIASED = 5.0, 1.5  # rows
+HELD, BIASED = 5.0, 1.5  # rows; like the shares below, chosen on the tables of benchmarks/strength.py
 SHARES = {"tables": 3.0, "gaussians": 2.0}  # that parts have of the pool before anything is known; 1 for the others
 FEWEST_SLIPS, MOST_SLIPS = 0.1, 0.05  # rows that no part explains: so many at least of all, and this share at most
 LEAST_DOUBT = 0.1  # rows: a pool is taken to be no surer than that of all together

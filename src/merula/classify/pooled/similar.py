@@ -30,9 +30,10 @@ from merula.distributions.discretize.methods import cuts_for
 from merula.distributions.kernel import weighted_quantiles
 from merula.distributions.mixed_cells import KeptRowsDistribution, read_cells
 
+# The widths that are tried, and the numbers below, were chosen on the tables of benchmarks/strength.py
 WIDTHS = (0.08, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0)
-NEIGHBOURS = 10.0  # whose distance is the unit of the width
-PRIOR_ROWS = 0.05  # that are as near as can be, and of the classes' frequencies
+NEIGHBOURS = 10.0  # the distance of this neighbour is the unit of the width
+PRIOR_ROWS = 0.05  # rows at no distance that say the class frequencies: one that is far from all rows has these
 FARTHEST = 3.0  # standard deviations from the mean: numbers beyond are taken for these
 GRID = 2.0**30  # steps in a standard deviation: so rounded, a number is the same in every unit
 BINS = 6  # intervals of numbers whose information of the class is counted
@@ -47,7 +48,7 @@ class SimilarRows(KeptRowsDistribution):
     """log P(c given x) − log P(c) by kept rows; cells as `read_cells` gives them, in the order of classes.
 
     ``centre`` and ``unit`` standardise numbers, ``scale`` is how much each column counts, ``usual`` what a missing cell does. ``reach`` is the
-    usual squared distance of the tenth neighbour, ``breadth`` the share of it (or, if ``own``, of the row's own) that b is.
+    usual squared distance of the tenth neighbour; b = 2 · breadth · √reach or, if ``own``, with the row's own distance in the place of √reach.
     """
 
     centre: Array
