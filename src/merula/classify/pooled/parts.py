@@ -25,11 +25,8 @@ from merula.show.progress import name_part
 # what is left out where there are too many
 PAIRS, SINGLE, GAUSSIANS, SIMILAR = "pairs of columns", "columns by themselves", "gaussians", "similar rows"
 BINS = 5  # intervals of numbers for what depends on one other column
-MOST_CODES, PRIOR_ROWS, SURE = (
-    250,
-    2.0,
-    5.0,
-)  # different numbers that may be codes; rows that say what all do; nats that codes must gain
+MOST_CODES, PRIOR_ROWS = 250, 2.0  # different numbers that may be codes; rows that say what all do
+SURE, PAID = 5.0, 0.5  # nats that codes must gain, and so many more for each share that they are told by
 MOST_PAIRED = 2.0**31  # rows × pairs of columns × classes that are counted
 MOST_WEIGHED = 2.0**36  # factors² × rows × classes whose products are taken
 BLENDED = 240.0  # bytes of a row and class while blends of normal distributions are compared
@@ -128,7 +125,8 @@ def _cuts(table: Rows, name: str) -> tuple[float, ...]:
     within = np.zeros((len(shares) + 1, classes))
     np.add.at(within, np.searchsorted(np.array(shares), met, side="left"), counts)
     every = cuts_for("quantile", met, np.ones((1, len(met))), len(met))
-    return every if _told_by(counts) > _told_by(within) + SURE else shares
+    more = (len(every) - len(shares)) * (classes - 1)
+    return every if _told_by(counts) > _told_by(within) + SURE + PAID * more else shares
 
 
 def _told_by(counts: Array) -> float:
