@@ -130,13 +130,15 @@ def _refuse_options(source: Any, options: FileOptions) -> None:
 
 
 def whole(stream: Stream) -> Any:
-    """All rows of a stream as one pyarrow table."""
+    """All rows of a stream as one pyarrow table, with what is told of their words."""
     import pyarrow as pa
 
+    told = stream.first.schema.metadata
     parts = [table for piece in stream.pieces() for table in piece.read(stream.names, {})]
     if not parts:
         raise InputError("the table has no rows", remedy="there is nothing to learn from")
-    return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+    table = pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+    return table.replace_schema_metadata(told)
 
 
 def labelled(table: Any, target: str, weight: str | None, reader: str) -> Source:

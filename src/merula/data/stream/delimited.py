@@ -16,7 +16,7 @@ from merula.data.table.cleaning import AMONG_NUMBERS, IN_ANY_COLUMN, trimmed
 from merula.data.table.delimited import Layout, layout_of, read_delimited, without_footer
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.header_again import FEWEST_BETWEEN, header_again
-from merula.data.table.stand_ins import with_stand_ins
+from merula.data.table.stand_ins import noted
 from merula.data.table.text_encoding import encoding_of, in_utf8
 from merula.data.table.times_of_day import in_seconds
 from merula.data.table.unusual import refuse_unusual
@@ -71,10 +71,10 @@ class DelimitedFiles:
             raise InputError(f"is in {encoding}, whose lines cannot be told apart piece by piece", remedy="save it as UTF-8, or read it at once: merula.read_table")  # fmt: skip
         return encoding
 
-    @property
+    @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return self.options.noted_in(with_stand_ins(in_seconds(self._start[0]), self.options))
+        return noted(in_seconds(self._start[0]), self.options)
 
     @property
     def names(self) -> tuple[str, ...]:

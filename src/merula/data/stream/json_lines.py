@@ -13,6 +13,7 @@ from merula.data.stream.lines import Block, blocks
 from merula.data.stream.pieces import Piece, fingerprint
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.hard_json import refuse_hard_json
+from merula.data.table.stand_ins import noted
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class JsonLineFiles:
     def first(self) -> Any:
         """See `Stream.first`: with a column for every key that stands in the first rows of the first file."""
         for block in blocks(self.paths[0], quoted=False):
-            return self.options.noted_in(self.parsed(block, self.paths[0], None))
+            return noted(self.parsed(block, self.paths[0], None), self.options)
         raise InputError.at(self.paths[0], "is empty")
 
     @property

@@ -79,7 +79,8 @@ class StreamedTable:
         most = max(1, min(most, CELLS // len(self.names)))
         if ("sample", most) not in self._state:
             self.check_read_again("a choice that looks at rows")
-            self._state["sample", most] = _thinned_as_read(self.stream, self.names, most)
+            found = _thinned_as_read(self.stream, self.names, most)
+            self._state["sample", most] = found.replace_schema_metadata(self.stream.first.schema.metadata)
             self.check_unchanged()
         return self._state["sample", most]
 

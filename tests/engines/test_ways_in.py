@@ -1,0 +1,73 @@
+"""The same rows give the same model whichever way they come in: what a file tells of its words is told of its pieces, too."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.feather
+import pytest
+
+import merula as mr
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+WRITERS = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    "arrow": lambda frame, path: pa.feather.write_feather(pa.Table.from_pandas(frame, preserve_index=False), path),
+}
+
+
+@pytest.fixture
+def ages():
+    return pd.DataFrame({"age": [30, 41, 52, 9999] * 30, "ill": ["ja", "nein", "nein", "ja"] * 30})
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_numbers_that_stand_for_none_do_so_in_pieces(ages, kind, tmp_path):
+    path = tmp_path / f"ages.{kind}"
+    WRITERS[kind](ages, path)
+    at_once, in_pieces = (mr.NaiveBayesClassifier().fit_table(path, "ill", engine=one) for one in ("memory", "stream"))
+    assert in_pieces.schema_["age"].reading.missing == ("9999",)
+    rows = ages[["age"]]
+    np.testing.assert_allclose(in_pieces.predict_proba(rows), at_once.predict_proba(rows), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_numbers_that_stand_for_none_do_so_in_datasets_and_lists_of_files(ages, kind, engine, tmp_path):
+    for name in ("2019", "2020"):
+        WRITERS[kind](ages, tmp_path / f"{name}.{kind}")
+    files = sorted(map(str, tmp_path.iterdir()))
+    for source in (files, *([pyarrow.dataset.dataset(files)] if kind == "parquet" else [])):
+        assert mr.NaiveBayesClassifier().fit_table(source, "ill", engine=engine).schema_["age"].reading.missing == ("9999",)  # fmt: skip
+
+
+@pytest.mark.parametrize("model", [mr.LogLinearClassifier(), mr.AutoBayesClassifier()])
+def test_what_was_said_of_words_holds_for_rows_that_are_looked_at(model, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "stadt": rng.choice(["Ulm", "ULM", "ulm", "Bonn"], 200),
+            "age": rng.choice([30, 41, 52, 9999], 200),
+            "country": rng.choice(["NA", "DE", "FR"], 200),
+            "ill": rng.choice(["ja", "nein"], 200),
+        }
+    )
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    said = {"fold_case": True, "keep": ["NA"]}
+    at_once, in_pieces = (mr.load(_fitted(model, tmp_path, one, said)) for one in ("memory", "stream"))
+    assert in_pieces.schema_["stadt"].levels == ("bonn", "ulm")
+    assert in_pieces.schema_ == at_once.schema_
+    rows = frame.drop(columns="ill")
+    np.testing.assert_allclose(in_pieces.predict_proba(rows), at_once.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+def _fitted(model, folder, engine, said):
+    path = folder / f"{engine}.merula"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit_table(folder / "patients.csv", "ill", engine=engine, **said).save(path)
+    return path
