@@ -10,6 +10,7 @@ import pyarrow.feather
 import pytest
 
 import merula as mr
+from merula.data.stream import lines
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 WRITERS = {
@@ -71,3 +72,31 @@ def _fitted(model, folder, engine, said):
         warnings.simplefilter("ignore")
         model.fit_table(folder / "patients.csv", "ill", engine=engine, **said).save(path)
     return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_fractions_may_follow_whole_numbers_of_which_some_stand_for_none(ages, kind, tmp_path, monkeypatch):
+    ages = ages.astype({"age": object})
+    ages.loc[100, "age"] = 7.5
+    path = tmp_path / f"ages.{kind}"
+    WRITERS[kind](ages, path)
+    monkeypatch.setattr(lines, "BYTES", 400)
+    at_once, in_pieces = (mr.NaiveBayesClassifier().fit_table(path, "ill", engine=one) for one in ("memory", "stream"))
+    expected = at_once.predict_proba(mr.read_table(path))[:, 0]
+    np.testing.assert_allclose(in_pieces.predict_proba(mr.read_table(path))[:, 0], expected, rtol=0, atol=1e-12)
+    found = np.concatenate([answers["P(ja)"].to_numpy() for answers in in_pieces.predict_table(path)])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "later"), [("csv", False), ("csv", True), ("jsonl", False)])
+@pytest.mark.parametrize("words", [["13%", "30%"], ["13 mm", "30 mm"], ["$13.00", "$30.00"]])
+def test_numbers_with_signs_are_answered_for_in_pieces_as_at_once(words, later, kind, tmp_path, monkeypatch):
+    wings = np.arange(40.0)
+    model = mr.NaiveBayesClassifier().fit(pd.DataFrame({"wing": wings}), np.where(wings > 20, "tit", "wren"))
+    expected = model.predict_proba(pd.DataFrame({"wing": [25.0] * 31 + [13.0, 30.0]}))[:, 0]
+    cells = ["25"] * 31 + words if later else words  # in the second block of lines
+    path = tmp_path / f"wings.{kind}"
+    WRITERS[kind](pd.DataFrame({"wing": cells}), path)
+    monkeypatch.setattr(lines, "BYTES", 98)
+    found = np.concatenate([answers["P(tit)"].to_numpy() for answers in model.predict_table(path)])
+    np.testing.assert_array_equal(found, expected[-len(cells) :])

@@ -81,7 +81,8 @@ class _Rows:
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        schema = pa.schema([(one.name, types.get(one.name, one.type)) for one in self.files.first.schema])
+        wanted = {one.name: one.type if pa.types.is_string(one.type) else types.get(one.name, one.type) for one in self.files.first.schema}  # fmt: skip
+        schema = pa.schema(list(wanted.items()))
         yield self.files.parsed(self.block, self.path, schema).select(list(columns))
 
 
