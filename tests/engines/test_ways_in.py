@@ -100,3 +100,24 @@ def test_numbers_with_signs_are_answered_for_in_pieces_as_at_once(words, later, 
     monkeypatch.setattr(lines, "BYTES", 98)
     found = np.concatenate([answers["P(tit)"].to_numpy() for answers in model.predict_table(path)])
     np.testing.assert_array_equal(found, expected[-len(cells) :])
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_words_that_were_kept_are_kept_in_new_files(engine, tmp_path):
+    frame = pd.DataFrame({"country": ["NA", "DE", "FR", "NA"] * 20, "ill": ["ja", "nein", "nein", "ja"] * 20})
+    path = tmp_path / "patients.csv"
+    frame.to_csv(path, index=False)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = mr.NaiveBayesClassifier().fit_table(path, "ill", engine=engine, keep=["NA"])
+    assert not said  # nothing is read as missing
+    expected = model.predict_proba(frame[["country"]])[:, 1]
+    assert expected[0] < 0.1
+    for given in (path, [path], frame, [frame]):
+        kind = None if isinstance(given[0] if isinstance(given, list) else given, pd.DataFrame) else engine
+        found = np.concatenate([answers["P(nein)"].to_numpy() for answers in model.predict_table(given, engine=kind)])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    (answers,) = model.predict_table(path, keep=[], engine=engine)
+    assert answers["P(nein)"][0].as_py() > 0.3
+    counted = mr.count(path, target="ill", like=model).model()
+    np.testing.assert_allclose(counted.predict_proba(frame[["country"]])[:, 1], expected, rtol=0, atol=1e-12)

@@ -35,6 +35,17 @@ def words_of(schema: Schema) -> list[str]:
     ]
 
 
+def kept_words(schema: Schema) -> list[str]:
+    """The words that mostly mean missing, but were levels when a model was fitted: NA, the code of a country."""
+    return list(dict.fromkeys(word for column in schema.columns if column.reading for word in column.reading.keep))
+
+
+def read_like_fit(options: FileOptions, schema: Schema, words: Sequence[str] = ()) -> FileOptions:
+    """What is stated of a file, with what was kept a word at fit, and the columns that held words then: these too."""
+    keep = list(dict.fromkeys((*options.keep, *kept_words(schema))))
+    return replace(options, words=[*words_of(schema), *words], keep=keep)
+
+
 def beside(rows: Any, answers: Any) -> Any:
     """The columns of a pyarrow table, then the answers; an answer whose name is taken is called predicted."""
     for name in answers.column_names:
@@ -52,6 +63,11 @@ def _refuse_own_input(table: Any, output: Any) -> None:
     for path in getattr(table, "paths", ()):
         if os.path.samefile(path, output):
             raise InputError.at(f"{output}", "is the table itself, which would be lost", remedy="name another file for the answers")  # fmt: skip
+
+
+def _names_files(source: Any) -> bool:
+    """Whether a source is the path of a file, or a list of some, of which something may be stated."""
+    return all(isinstance(one, str | os.PathLike) for one in (source if isinstance(source, list | tuple) else [source]))
 
 
 ANSWERED = 65_536  # rows of a database that are answered at once
@@ -203,6 +219,7 @@ class LargeTables:
     def _opened(self, source: Any, engine: str | None, reading: Mapping[str, Any], **said: str | None) -> Any:
         """The table to answer for; columns of a file that the model does not read stay as they are written, such as a key 007."""
         words = words_of(self.fitted_.schema)
+        reading = {**({"keep": kept_words(self.fitted_.schema)} if _names_files(source) else {}), **reading}
         opened = open_large(source, engine, FileOptions(**{"words": words, **reading}), **said)
         if hasattr(opened, "stream") and opened.paths and "words" not in reading:
             read = {column.name for column in self.fitted_.schema.columns if column.kind != "ignore"}
