@@ -36,3 +36,14 @@ def test_rows_that_weigh_nothing_may_fill_a_piece():
     found = mr.NaiveBayesClassifier().fit_table(lambda: iter(batches), "y", weight="w")
     expected = mr.NaiveBayesClassifier().fit(table[["x"]][9:], table["y"][9:])
     np.testing.assert_allclose(found.predict_proba(table[["x"]]), expected.predict_proba(table[["x"]]), atol=1e-9)
+
+
+def test_the_weight_of_rows_without_a_class_is_not_asked():
+    table = pa.table({"x": [1.0, 2, 3, 4, 5, 6], "wie oft": [1.0, 2, 1, 1, None, -1], "y": ["a", "b", "a", "b", None, None]})  # fmt: skip
+    connection = duckdb.connect()
+    connection.register("t", table)
+    with pytest.warns(UserWarning, match="2 of 6 rows"):
+        expected = mr.NaiveBayesClassifier().fit_table(table, "y", weight="wie oft")
+    found = mr.NaiveBayesClassifier().fit_table(connection.table("t"), "y", weight="wie oft")
+    rows = table.select(["x"])
+    np.testing.assert_allclose(found.predict_proba(rows), expected.predict_proba(rows), rtol=0, atol=1e-12)
