@@ -1,6 +1,7 @@
 """The same rows give the same model whichever way they come in: what a file tells of its words is told of its pieces, too."""
 
 import warnings
+from datetime import datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -121,3 +122,31 @@ def test_words_that_were_kept_are_kept_in_new_files(engine, tmp_path):
     assert answers["P(nein)"][0].as_py() > 0.3
     counted = mr.count(path, target="ill", like=model).model()
     np.testing.assert_allclose(counted.predict_proba(frame[["country"]])[:, 1], expected, rtol=0, atol=1e-12)
+
+
+def test_classes_that_are_times_are_times_whichever_way_they_come_in(tmp_path):
+    frame = pd.DataFrame({"x": [1, 2] * 5, "seen": ["2020-01-01 10:00:00.5", "2021-01-01 00:00:00"] * 5})
+    path = tmp_path / "sightings.csv"
+    frame.to_csv(path, index=False)
+    expected = [datetime(2020, 1, 1, 10, 0, 0, 500_000), datetime(2021, 1, 1)]
+    in_pandas = frame.astype({"seen": "datetime64[ns]"})
+    for source, engine in ((path, "memory"), (path, "stream"), (in_pandas, None), ([in_pandas], None)):
+        model = mr.NaiveBayesClassifier().fit_table(source, "seen", engine=engine)
+        assert model.classes_.tolist() == expected
+        assert next(model.predict_table(frame[["x"]]))["class"].to_pylist() == [str(one) for one in expected * 5]
+    lasted = mr.NaiveBayesClassifier().fit(frame[["x"]], pd.to_timedelta([1, 2] * 5, unit="h"))
+    assert lasted.classes_.tolist() == [timedelta(hours=1), timedelta(hours=2)]
+
+
+@pytest.mark.parametrize("later", ["2021-05-01 10:00:00.123456789", "9999-12-31 00:00:00.123456789"])
+@pytest.mark.parametrize("first", ["2020-05-01 10:00:00", "2020-05-01 10:00:00.5", "2020-05-01 10:00:00.123456789"])
+def test_times_may_have_any_fraction_in_pieces(first, later, tmp_path, monkeypatch):
+    path = tmp_path / "calls.csv"
+    rows = [f"{first},lang\n{later[:19]},kurz\n"] * 20 + [f"{later},kurz\n{first},lang\n"] * 20
+    path.write_text("call,lasted\n" + "".join(rows))
+    at_once = mr.NaiveBayesClassifier().fit(pd.DataFrame({"call": [first, later[:19]]}), ["lang", "kurz"])
+    monkeypatch.setattr(lines, "BYTES", 600)
+    model = mr.NaiveBayesClassifier().fit_table(path, "lasted")
+    found = np.concatenate([answers["P(lang)"].to_numpy() for answers in model.predict_table(path)])
+    assert model.schema_["call"].kind == at_once.schema_["call"].kind == "datetime"
+    np.testing.assert_array_equal(found > 0.5, [True, False] * 20 + [False, True] * 20)

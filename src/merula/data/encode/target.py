@@ -132,7 +132,13 @@ def _target_values(y: Any) -> NDArray[Any]:
         raise InputError("Complex data not supported: a target is a label, a word or a whole number")
     if values.dtype.kind in "fOMm":
         _check_labels(values)
-    return values
+    return _in_microseconds(values) if values.dtype.kind in "Mm" else values
+
+
+def _in_microseconds(times: NDArray[Any]) -> NDArray[Any]:
+    """Times that Python can name: those counted in nanoseconds are mere numbers to it, unless they need not be."""
+    coarse = times.astype(f"{times.dtype.kind}8[us]")
+    return coarse if np.datetime_data(times.dtype)[0] == "ns" and bool((coarse == times).all()) else times
 
 
 def _are_long_words(y: Any) -> bool:

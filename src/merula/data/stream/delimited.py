@@ -135,7 +135,7 @@ class DelimitedFiles:
         kind = self._start[0].schema.field(name).type
         kind = kind if pa.types.is_time(kind) or name in self.options.words else types.get(name, kind)
         if pa.types.is_timestamp(kind):
-            return pa.timestamp("us", kind.tz)  # a fraction of a second may follow
+            return kind if kind.unit == "ns" else pa.timestamp("us", kind.tz)  # a fraction of a second may follow
         words = pa.types.is_string(kind) or pa.types.is_null(kind)
         return pa.dictionary(pa.int32(), pa.string()) if words else kind
 
@@ -316,9 +316,24 @@ def _typed(cells: Any, kind: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_timestamp(kind):
+        return _instants(cells, kind)
     if not pa.types.is_time(kind):
         return cells.cast(kind)
     return pc.binary_join_element_wise("1970-01-01", cells, " ").cast(pa.timestamp("us")).cast(kind)
+
+
+def _instants(cells: Any, kind: Any) -> Any:
+    """Words as instants of this type, or counted in nanoseconds where they need it, which neither 1600 nor 2300 is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for one in dict.fromkeys((kind, pa.timestamp("ns", kind.tz))):
+        try:
+            return cells.cast(one)
+        except pa.ArrowInvalid:
+            continue
+    return pc.replace_substring_regex(cells, r"(\.\d{6})\d+", r"\1").cast(pa.timestamp("us", kind.tz))
 
 
 def _unlike(cells: Any, kind: Any) -> list[int]:
