@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 import merula as mr
@@ -150,3 +151,49 @@ def test_times_may_have_any_fraction_in_pieces(first, later, tmp_path, monkeypat
     found = np.concatenate([answers["P(lang)"].to_numpy() for answers in model.predict_table(path)])
     assert model.schema_["call"].kind == at_once.schema_["call"].kind == "datetime"
     np.testing.assert_array_equal(found > 0.5, [True, False] * 20 + [False, True] * 20)
+
+
+DAYS, TIMES = [datetime(2020, 1, 1), datetime(2021, 6, 1)] * 10, pa.timestamp("us")
+ZONES = [pa.timestamp("us", zone) for zone in ("UTC", "Europe/Berlin")]
+ALIKE = {
+    "codes and words": (pa.array(["rot", "blau"] * 10).dictionary_encode(), pa.array(["rot", "blau"] * 10)),
+    "days and times": (pa.array(DAYS).cast(pa.date32()), pa.array(DAYS, TIMES)),
+    "times and days": (pa.array(DAYS, pa.timestamp("ns")), pa.array(DAYS).cast(pa.date32())),
+    "two zones": (pa.array(DAYS, ZONES[0]), pa.array(DAYS, ZONES[1])),
+}
+UNLIKE = {
+    "numbers and words": (pa.array([1.0, 2.0] * 10), pa.array(["rot", "blau"] * 10), "double in .* and string in"),
+    "codes and numbers": (pa.array(["1", "2"] * 10).dictionary_encode(), pa.array([1, 2] * 10), "string in .* and int64 in"),
+    "a zone and none": (pa.array(DAYS, ZONES[0]), pa.array(DAYS, TIMES), r"timestamp\[us, tz=UTC\] in .* and timestamp\[us\] in"),
+}  # fmt: skip
+
+
+def _two_tables(columns, kind, folder):
+    tables = [pa.table({"farbe": column, "ill": ["ja", "nein"] * 10}) for column in columns]
+    if kind == "batches":
+        return tables
+    for number, table in enumerate(tables):
+        pyarrow.parquet.write_table(table, folder / f"{number}.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["batches", "parquet"])
+@pytest.mark.parametrize("model", [mr.NaiveBayesClassifier(), mr.LogLinearClassifier()])
+@pytest.mark.parametrize("columns", ALIKE.values(), ids=ALIKE)
+def test_types_that_say_the_same_are_one(columns, model, kind, tmp_path):
+    fitted = model.fit_table(_two_tables(columns, kind, tmp_path), "ill")
+    alone = type(model)().fit_table([pa.table({"farbe": columns[1], "ill": ["ja", "nein"] * 10})] * 2, "ill")
+    rows = pa.table({"farbe": columns[1]})
+    np.testing.assert_allclose(fitted.predict_proba(rows), alone.predict_proba(rows), rtol=0, atol=1e-9)
+    at_once = type(model)().fit_table(_two_tables(columns, kind, tmp_path), "ill", engine="memory") if kind == "batches" else alone  # fmt: skip
+    np.testing.assert_allclose(fitted.predict_proba(rows), at_once.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["batches", "parquet"])
+@pytest.mark.parametrize("model", [mr.NaiveBayesClassifier(), mr.LogLinearClassifier()])
+@pytest.mark.parametrize(("first", "second", "told"), UNLIKE.values(), ids=UNLIKE)
+def test_types_that_say_something_else_are_told_with_their_place(first, second, told, model, kind, tmp_path):
+    places = {"batches": ("batch 1", "batch 2"), "parquet": ("0.parquet, row group 1", "1.parquet, row group 1")}[kind]
+    with pytest.raises(mr.InputError, match=f"column 'farbe' holds .*{told}") as error:
+        model.fit_table(_two_tables((first, second), kind, tmp_path), "ill")
+    assert all(place in str(error.value) for place in places)

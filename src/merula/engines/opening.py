@@ -12,6 +12,7 @@ from merula.core import InputError, one_of, warn_user
 from merula.data.encode import checked_weights
 from merula.data.stream import Stream, open_stream
 from merula.data.stream.batches import as_arrow
+from merula.data.stream.below import below
 from merula.data.table import NOTHING_STATED, FileOptions, open_table, read_file
 from merula.data.table.read import STANDARD, files_named
 from merula.engines.base import Source
@@ -131,13 +132,11 @@ def _refuse_options(source: Any, options: FileOptions) -> None:
 
 def whole(stream: Stream) -> Any:
     """All rows of a stream as one pyarrow table, with what is told of their words."""
-    import pyarrow as pa
-
     told = stream.first.schema.metadata
-    parts = [table for piece in stream.pieces() for table in piece.read(stream.names, {})]
+    parts = [(table, piece.where) for piece in stream.pieces() for table in piece.read(stream.names, {})]
     if not parts:
         raise InputError("the table has no rows", remedy="there is nothing to learn from")
-    table = pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+    table = below(*zip(*parts, strict=True)).unify_dictionaries()
     return table.replace_schema_metadata(told)
 
 

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from merula.core import InputError
+from merula.data.stream.below import below
 from merula.data.stream.pieces import Piece, check_distinct, check_names, first_rows, slices
 from merula.data.table.views import without_views
 
@@ -33,8 +34,6 @@ class Batches:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`: so many batches as hold them, which are kept for when they are counted."""
-        import pyarrow as pa
-
         rows = 0
         for table in self._rest:
             names = (
@@ -47,7 +46,8 @@ class Batches:
                 break
         if not self._held:
             raise InputError("the iterator gives no batch", remedy="there is nothing to learn from")
-        return pa.concat_tables(self._held, promote_options="permissive").slice(0, first_rows(len(names)))
+        places = [f"batch {number + 1}" for number in range(len(self._held))]
+        return below(self._held, places).slice(0, first_rows(len(names)))
 
     @cached_property
     def _rest(self) -> Iterator[Any]:

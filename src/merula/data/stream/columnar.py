@@ -247,13 +247,16 @@ class _Fragment:
 
 def _first_of(files: ParquetFiles | ArrowFiles) -> Any:
     """The first rows of some files; None where they have none."""
-    tables = (table for piece in files.pieces() for table in piece.read(files.names, {}))
-    return rows_of(tables, first_rows(len(files.names)))
+    return rows_of(files.pieces(), files.names, first_rows(len(files.names)))
 
 
 def _written_out(table: Any, texts: Sequence[str]) -> Any:
     """The table with words in place of their codes, as a file read whole has them."""
+    import pyarrow as pa
+
     for name in texts:
         column = table[name]
+        if not pa.types.is_dictionary(column.type):  # other files hold them as codes of their own
+            continue
         table = table.set_column(table.column_names.index(name), name, column.cast(column.type.value_type))
     return table
