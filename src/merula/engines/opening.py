@@ -167,15 +167,7 @@ def _in_memory(table: Any, target: str, weight: str | None, reader: str) -> Sour
     return Source(
         open_table(frame.drop(aside).to_native()),
         frame[target].to_native(),
-        None if weight is None else _weights(frame[weight], weight),
+        None if weight is None else checked_weights(frame[weight].to_native(), len(frame), f"the weight {weight!r}"),
         True,
         reader,
     )
-
-
-def _weights(column: Any, name: str) -> Any:
-    import narwhals as nw
-
-    if not column.dtype.is_numeric():
-        raise InputError.at(f"the weight {name!r}", f"holds {column.dtype}", expected="a number from 0 in every row")
-    return checked_weights(column.cast(nw.Float64()).to_numpy(), len(column), f"the weight {name!r}")

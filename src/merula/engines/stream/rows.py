@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from merula.core import InputError, Option
-from merula.data.encode import checked_weights
+from merula.data.encode import checked_weights, weight_numbers
 from merula.data.schema import Column, Schema
 from merula.data.stream import Piece
 from merula.data.table import open_words
@@ -91,10 +91,7 @@ def _with_weight(table: Any, name: str | None) -> tuple[Any, Any]:
 
     if name is None:
         return table, None
-    try:
-        weights = table[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError.at(f"the weight {name!r}", "holds something that is not a number", remedy="give every row a number from 0") from None  # fmt: skip
+    weights = weight_numbers(table[name].to_numpy(), f"the weight {name!r}")
     if np.isnan(weights).any():
         raise InputError.at(f"the weight {name!r}", "is missing in some rows", remedy="give every row a number, 0 to leave it out")  # fmt: skip
     kept = weights != 0
