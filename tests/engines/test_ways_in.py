@@ -197,3 +197,27 @@ def test_types_that_say_something_else_are_told_with_their_place(first, second, 
     with pytest.raises(mr.InputError, match=f"column 'farbe' holds .*{told}") as error:
         model.fit_table(_two_tables((first, second), kind, tmp_path), "ill")
     assert all(place in str(error.value) for place in places)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_whole_numbers_of_more_than_64_bits_are_answered_for(wrapped):
+    frame = pd.DataFrame(
+        {"masse": pd.Series([2**64 - 1, 3, None, 5, -(2**70)] * 4, dtype=object), "y": ["p", "q"] * 10}
+    )
+    source = [frame] if wrapped else frame
+    model = mr.NaiveBayesClassifier().fit_table(source, "y")
+    (answers,) = model.predict_table(source)
+    expected = mr.NaiveBayesClassifier().fit(frame[["masse"]], frame["y"]).predict_proba(frame[["masse"]])
+    np.testing.assert_allclose(answers["P(q)"].to_numpy(), expected[:, 1], rtol=0, atol=1e-12)
+    assert answers["masse"].to_pylist()[:2] == [2.0**64, 3.0]
+
+
+def test_cells_of_several_types_stand_beside_answers_but_make_no_batch():
+    frame = pd.DataFrame({"länge": [1.0, 2.0], "ring": [7, "A7"]})
+    model = mr.NaiveBayesClassifier().fit(frame[["länge"]], ["p", "q"])
+    (answers,) = model.predict_table(frame, keys=["ring"])
+    assert answers["ring"].to_pylist() == ["7", "A7"]
+    with pytest.raises(mr.InputError, match=r"column 'ring' holds cells of several types \(int, str\)"):
+        list(model.predict_table([frame]))
+    with pytest.raises(mr.InputError, match="the table has no names"):
+        model.predict_table(frame[["länge"]].to_numpy())

@@ -197,6 +197,8 @@ class LargeTables:
         check_is_fitted(self, "classes_")
         opened = self._opened(source, engine, reading, table=table, query=query, schema=schema)
         try:
+            if not getattr(opened, "named", True):
+                raise InputError.at("the table", "has no names, so no column of it can stand beside the answers", remedy="use predict_proba(X)")  # fmt: skip
             for name in keys or ():
                 one_of(name, opened.names, "a column of keys")
             _refuse_own_input(opened, output)
@@ -229,20 +231,22 @@ class LargeTables:
 
     def _answers(self, table: Any, keys: list[str], given: Any) -> Iterator[Any]:
         if not hasattr(table, "engine"):
-            yield self._answered(table.frame.to_arrow(), keys)
+            yield self._answered(table, {name: table.cells(name) for name in keys})
             return
         schema = self.fitted_.plan.schema
         asked = [
             name for name in table.names if name in keys or (name in schema.names and schema[name].kind != "ignore")
         ]
         if table.engine is stream:
-            yield from stream.scored(Source(table), schema, asked, lambda part: self._answered(part, keys), self.n_jobs)
+            yield from stream.scored(
+                Source(table), schema, asked, lambda part: self._answered(part, _columns(part, keys)), self.n_jobs
+            )
         else:
             with closing_after(table, given):
-                yield from (self._answered(part, keys) for part in table.batches(asked, ANSWERED))
+                yield from (self._answered(part, _columns(part, keys)) for part in table.batches(asked, ANSWERED))
 
-    def _answered(self, table: Any, keys: list[str]) -> Any:
-        """Rows with their answers beside them."""
+    def _answered(self, table: Any, keys: Mapping[str, Any]) -> Any:
+        """The answers for the rows of a table beside these columns."""
         import pyarrow as pa
 
         from merula.data.table import plain_label
@@ -251,6 +255,9 @@ class LargeTables:
         posterior = model.predict_proba(table)
         labels = [plain_label(label) for label in model.classes_.tolist()]
         chosen = np.asarray(labels, dtype=object)[posterior.argmax(axis=1)]
-        columns = {name: table[name] for name in keys}
         answers = {"class": pa.array(chosen.tolist()), **{f"P({label})": posterior[:, k] for k, label in enumerate(labels)}}  # fmt: skip
-        return beside(pa.table(columns), pa.table(answers)) if columns else pa.table(answers)
+        return beside(pa.table(keys), pa.table(answers)) if keys else pa.table(answers)
+
+
+def _columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: table[name] for name in names}

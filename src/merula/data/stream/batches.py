@@ -11,6 +11,7 @@ from typing import Any
 from merula.core import InputError
 from merula.data.stream.below import below
 from merula.data.stream.pieces import Piece, check_distinct, check_names, first_rows, slices
+from merula.data.table.in_arrow import in_arrow
 from merula.data.table.views import without_views
 
 
@@ -97,6 +98,7 @@ def as_arrow(batch: Any) -> Any:
     if hasattr(batch, "reset_index"):  # the index of pandas is no column
         batch = batch.reset_index(drop=True)
     try:
-        return without_views(nw.from_native(batch, eager_only=True).to_arrow())
+        frame = nw.from_native(batch, eager_only=True)
     except TypeError:
         raise TypeError(f"a batch is a {type(batch).__name__}, expected a table of pyarrow, pandas or polars") from None
+    return without_views(in_arrow(frame))
