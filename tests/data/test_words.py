@@ -588,6 +588,14 @@ def test_a_column_of_times_takes_days_at_predict():
         np.testing.assert_array_equal(read(words, column).numeric["x0"], wanted)
 
 
+@pytest.mark.parametrize(("word", "number"), [("1,500 €", 1.5), ("1,5 €", 1.5), ("€ 1,500", 1.5), ("1.500 €", 1500.0), ("1.234,50 €", 1234.5), ("$1,500.00", 1500.0)])  # fmt: skip
+def test_a_decimal_comma_of_plain_cells_holds_for_amounts(word, number):
+    cells = [f"{k},{k * 7 % 90 + 10}" for k in range(1, 25)]
+    column = infer_schema(open_table(pd.DataFrame({"preis": cells})))[0]["preis"]
+    assert column.reading.decimal == ","
+    assert worded_numbers([word], column).tolist() == [number]
+
+
 def test_new_rows_are_read_as_fit_read_them():
     days = [[f"{k % 12 + 1:02d}/{k % 28 + 1:02d}/2018"] for k in range(40)]  # month first, as some of them show
     schema, _ = infer_schema(open_table(np.array(days, dtype=object)))

@@ -86,6 +86,8 @@ def _ways(column: Column, words: Sequence[str], kind: str, order: str | None) ->
     if order is not None and kind == "datetime" and (column.reading is None or column.reading.order != order):
         yield understand(words, hints=Hints(date_order=order), wanted=kind)
     yield column.reading
+    if column.reading is not None and column.reading.form == "number" and column.reading.decimal == ",":
+        yield understand(words, hints=Hints(decimal=","), wanted=kind)  # with other signs, but the same decimal comma
     yield understand(words, wanted=kind)
     yield Reading("number")  # codes such as 007, where it is known that they are numbers
 
