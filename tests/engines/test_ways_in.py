@@ -1,5 +1,6 @@
 """The same rows give the same model whichever way they come in: what a file tells of its words is told of its pieces, too."""
 
+import json
 import warnings
 from datetime import datetime, timedelta
 
@@ -221,3 +222,59 @@ def test_cells_of_several_types_stand_beside_answers_but_make_no_batch():
         list(model.predict_table([frame]))
     with pytest.raises(mr.InputError, match="the table has no names"):
         model.predict_table(frame[["länge"]].to_numpy())
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_the_first_file_does_not_tell_alone_where_it_has_few_rows(kind, tmp_path):
+    rng, ill = np.random.default_rng(0), ["ja", "nein"] * 200
+    frame = pd.DataFrame(
+        {
+            "age": [30, 41, 52, 60, *rng.choice([35, 47, 9999], 396)],
+            "farbe": [None] * 4 + rng.choice(["rot", "blau"], 396).tolist(),
+            "befund": [f"die dritte Probe {k} war klar" for k in range(400)],
+            "ill": ill,
+        }
+    )
+    for number, (start, stop) in enumerate([(0, 4), (4, 10), (10, 400)]):
+        WRITERS[kind](frame[start:stop].reset_index(drop=True), tmp_path / f"{number}.{kind}")
+    model = mr.NaiveBayesClassifier().fit_table(tmp_path, "ill")
+    assert model.schema_["age"].reading.missing == ("9999",)
+    assert model.schema_["farbe"].levels == ("blau", "rot")
+    assert model.schema_["befund"].kind == "text"
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([["7", "8"], ["A7", "B8"], ["9", "9"]], "categorical"),
+        ([["07001", "07002"], ["10115", "10117"], ["80331", "80331"]], "categorical"),
+        ([["1", "2"], ["2.5", "3"], ["n/a", "7"]], "numeric"),
+        (
+            [["2020-01-01", "2020-01-02"], ["2020-01-03 10:00:00", "2020-01-04 11:00:00"], ["2020-05-05", ""]],
+            "datetime",
+        ),
+        ([["$5.00", "$7.50"], ["8", "9"], ["$1200.00", "$3.00"]], "numeric"),
+        ([["", ""], ["4.5", "5"], ["", "7"]], "numeric"),
+    ],
+)
+def test_small_files_in_pieces_are_read_as_at_once(cells, kind, tmp_path):
+    for number, column in enumerate(cells):
+        rows = "".join(f"{cell},{ill}\n" for cell, ill in zip(column * 10, ["ja", "nein"] * 10, strict=True))
+        (tmp_path / f"{number}.csv").write_text("wert,ill\n" + rows)
+    (tmp_path / "3.csv").write_text("wert,ill\n")  # no rows
+    in_pieces = mr.NaiveBayesClassifier(distributions={"datetime": "gaussian"}).fit_table(tmp_path, "ill")
+    table = mr.read_table(tmp_path / "[012].csv")
+    at_once = mr.NaiveBayesClassifier(distributions={"datetime": "gaussian"}).fit_table(table, "ill")
+    assert in_pieces.schema_["wert"].kind == at_once.schema_["wert"].kind == kind
+    expected = at_once.predict_proba(table.select(["wert"]))
+    np.testing.assert_allclose(in_pieces.predict_proba(table.select(["wert"])), expected, rtol=0, atol=1e-9)
+
+
+def test_keys_of_later_small_files_are_columns(tmp_path):
+    for number, rows in enumerate(([{"x": 1, "ill": "ja"}] * 2, [{"farbe": "rot", "x": 2.5, "ill": "nein"}] * 4)):
+        (tmp_path / f"{number}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = mr.NaiveBayesClassifier().fit_table(tmp_path, "ill")
+    assert model.schema_.names == ("x", "farbe")
+    (tmp_path / "2.jsonl").write_text('{"x": "viel", "ill": "ja"}\n')
+    with pytest.raises(mr.InputError, match=r"column 'x' holds int64 in .*0.jsonl and string in .*2.jsonl"):
+        mr.NaiveBayesClassifier().fit_table(tmp_path, "ill")

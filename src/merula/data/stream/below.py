@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from merula.core import InputError
@@ -40,6 +41,31 @@ def _common(name: str, tables: Sequence[Any], places: Sequence[str]) -> Any:
             raise InputError.at(f"column {name!r}", f"holds {_called(first)} in {places[0]} and {_called(kind)} in {place}", remedy="give it the same type everywhere, or leave it out")  # fmt: skip
         found = united
     return found
+
+
+def unlike(tables: Sequence[Any]) -> list[str]:
+    """The columns that hold something else in one of the tables than in others.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> unlike([pa.table({"ring": [7], "wing": [4.9]}), pa.table({"ring": ["A7"], "wing": [5]})])
+    ['ring']
+    """
+    found = []
+    for name in tables[0].column_names:
+        kinds = [table.schema.field(name).type for table in tables]
+        if reduce(lambda one, other: one and _united(one, other), kinds) is None:
+            found.append(name)
+    return found
+
+
+def with_columns(table: Any, names: Sequence[str]) -> Any:
+    """The pyarrow table with these columns, in this order; those that it does not have are empty."""
+    import pyarrow as pa
+
+    held = set(table.column_names)
+    return pa.table({name: table[name] if name in held else pa.nulls(table.num_rows) for name in names})
 
 
 def _called(kind: Any) -> str:

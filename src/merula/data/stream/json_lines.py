@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from merula.core import InputError, warn_user
+from merula.data.stream.below import below, with_columns
 from merula.data.stream.lines import Block, blocks
-from merula.data.stream.pieces import Piece, fingerprint
+from merula.data.stream.pieces import Piece, fingerprint, first_rows
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.hard_json import refuse_hard_json
 from merula.data.table.stand_ins import noted
@@ -27,10 +28,17 @@ class JsonLineFiles:
 
     @cached_property
     def first(self) -> Any:
-        """See `Stream.first`: with a column for every key that stands in the first rows of the first file."""
-        for block in blocks(self.paths[0], quoted=False):
-            return noted(self.parsed(block, self.paths[0], None), self.options)
-        raise InputError.at(self.paths[0], "is empty")
+        """See `Stream.first`: with a column for every key that stands in the first rows, of several files where the first have few."""
+        tables: list[Any] = []
+        for path in self.paths:
+            block = next(blocks(path, quoted=False), None)
+            if block is None:
+                raise InputError.at(path, "is empty")
+            tables.append(self.parsed(block, path, None))
+            if block.done < 1.0 or sum(map(len, tables)) >= first_rows(tables[0].num_columns):
+                break
+        names = list(dict.fromkeys(name for table in tables for name in table.column_names))
+        return noted(below([with_columns(table, names) for table in tables], self.paths[: len(tables)]), self.options)
 
     @property
     def left_out(self) -> int:
