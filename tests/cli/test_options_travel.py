@@ -65,3 +65,15 @@ def test_case_that_does_not_matter_does_not_matter_in_the_target(merula, birds):
     assert "2 classes" in fit.stdout and "read as one" in fit.stderr
     assert "2 classes" in merula("look", "birds.tsv", "--target", "bird", "--fold-case").stdout
     assert "3 classes" in merula("look", "birds.tsv", "--target", "bird").stdout
+
+
+def test_words_that_were_kept_are_kept_where_rows_are_measured_and_counted_like_a_model(merula, folder):
+    """Namibia's code tells the class: who takes it for missing measures another model."""
+    rows = [("NA", "tit"), ("DE", "wren"), ("FR", "wren"), ("NA", "tit"), ("DE", "tit")] * 16
+    (folder / "lands.csv").write_text("land,bird\n" + "".join(f"{land},{bird}\n" for land, bird in rows))
+    fitted = merula("fit", "lands.csv", "--target", "bird", "--model", "naive", "-o", "lands.merula", "--keep", "NA")
+    assert fitted.exit_code == 0, fitted.stderr
+    for verb, more in (("evaluate", []), ("count", ["-o", "lands.counts"])):
+        stated, found = (merula(verb, "lands.csv", "--target", "bird", "--like", "lands.merula", *more, *keep) for keep in (["--keep", "NA"], []))  # fmt: skip
+        assert (found.exit_code, found.stdout) == (0, stated.stdout), found.stderr
+        assert "unseen" not in found.stderr and "missing" not in found.stderr

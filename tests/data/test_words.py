@@ -18,8 +18,16 @@ from merula.data.schema import Column, Reading, Schema
 from merula.data.table import open_table
 from merula.data.table.cleaning import AMONG_NUMBERS, CODE, seen_in, trimmed
 from merula.data.units import same_unit
-from merula.data.words import Hints, as_labels, clean, numbers as numbers_of_words, other_spellings, understand
-from merula.data.words.decision import as_numbers
+from merula.data.words import (
+    Hints,
+    as_labels,
+    clean,
+    numbers as numbers_of_words,
+    other_spellings,
+    spelled_as_one,
+    understand,
+)
+from merula.data.words.decision import as_numbers, truth_in_words
 from merula.data.words.numbers import is_limit, number_form, numbers_in, parts_of
 from merula.data.words.times import month_named
 
@@ -580,6 +588,14 @@ def test_a_column_of_times_takes_days_at_predict():
         np.testing.assert_array_equal(read(words, column).numeric["x0"], wanted)
 
 
+@pytest.mark.parametrize(("word", "number"), [("1,500 €", 1.5), ("1,5 €", 1.5), ("€ 1,500", 1.5), ("1.500 €", 1500.0), ("1.234,50 €", 1234.5), ("$1,500.00", 1500.0)])  # fmt: skip
+def test_a_decimal_comma_of_plain_cells_holds_for_amounts(word, number):
+    cells = [f"{k},{k * 7 % 90 + 10}" for k in range(1, 25)]
+    column = infer_schema(open_table(pd.DataFrame({"preis": cells})))[0]["preis"]
+    assert column.reading.decimal == ","
+    assert worded_numbers([word], column).tolist() == [number]
+
+
 def test_new_rows_are_read_as_fit_read_them():
     days = [[f"{k % 12 + 1:02d}/{k % 28 + 1:02d}/2018"] for k in range(40)]  # month first, as some of them show
     schema, _ = infer_schema(open_table(np.array(days, dtype=object)))
@@ -686,6 +702,42 @@ def test_no_that_is_always_a_figure_keeps_its_name():
 
 def test_figures_mean_no_and_yes_as_words_and_as_numbers():
     assert as_labels(["0", "1", 0, 1], None, ("No", "Yes")) == ["No", "Yes", "No", "Yes"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "cells"),
+    [
+        (("false", "true"), ["TRUE", "True", "1", True, 1, "false", "F", False, "0"]),
+        (("False", "True"), ["true", "TRUE", "t", True, 1.0, "FALSE", False, "0", 0]),
+        (("No", "Yes"), ["TRUE", "yes", "1", True, 1, "no", False, "N", 0]),
+        (("nein", "ja"), ["Ja", "J", "1", True, 1, "NEIN", False, "n", 0]),
+    ],
+)
+def test_levels_that_are_words_for_no_and_yes_take_other_spellings_and_truth_values(levels, cells):
+    no, yes = levels
+    assert as_labels(truth_in_words(cells, None, levels), None, levels) == [yes] * 5 + [no] * 4
+
+
+def test_truth_values_are_the_words_for_them_beside_others():
+    assert truth_in_words([True, False], None, ("true", "false", "unclear")) == ["true", "false"]
+    assert truth_in_words([True, False], None, ("True", "TRUE", "x")) == [True, False]
+    assert truth_in_words([True, False], None, (1, 2)) == [True, False]
+
+
+@pytest.mark.parametrize("words", [["true", "false"], ["ja", "nein"], ["Yes", "no", "YES"], ["TRUE", "false", "unclear"]])  # fmt: skip
+@pytest.mark.filterwarnings("ignore")
+def test_columns_of_truth_values_are_read_as_the_words_learned_from(words):
+    said = np.resize(words, 30)
+    model = mr.NaiveBayesClassifier().fit(pd.DataFrame({"ringed": said}), np.where(said == words[0], "wren", "tit"))
+    expected = model.predict_proba(pd.DataFrame({"ringed": words[:2]}))
+    for cells in ([True, False], pd.array([True, False], "boolean"), np.array([True, False], dtype=object)):
+        np.testing.assert_array_equal(model.predict_proba(pd.DataFrame({"ringed": cells})), expected)
+
+
+def test_spellings_of_classes_may_have_blanks_and_stand_beside_none():
+    counts = {"yes": 10, "no": 10, "Yes": 5, "no ": 3, "NA": 2}
+    assert spelled_as_one(counts) == ({"Yes": "yes", "no ": "no"}, [])
+    assert spelled_as_one({"True": 9, "true": 3, "false": 8})[0] == {"true": "True"}
 
 
 def test_a_number_beyond_all_numbers_is_no_level():

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from merula.classify.kept_statistics import statistics_fit
-from merula.classify.large_tables import words_of
+from merula.classify.large_tables import read_like_fit
 from merula.classify.merging import is_auto, refuse_learned_cuts, refuse_other_options
 from merula.classify.plan import Block, Plan
 from merula.core import InputError, InPython, Option, one_of, warn_of
@@ -232,7 +232,7 @@ def count(
     array(['blackbird'], dtype=object)
     """
     example = read_like(like)
-    rows = rows_to_count(source, target, weight, example.words)
+    rows = rows_to_count(source, target, weight, example)
     with closing_after(rows.table, source):
         found = count_rows(model, rows, target, example)
     return found if min_cell is None else found.pooled(min_cell)
@@ -249,10 +249,9 @@ class Like:
     estimator: Any = None
     plan: Plan | None = None
 
-    @property
-    def words(self) -> list[str]:
-        """The columns that a file is to be read as words, whatever they look like."""
-        return [] if self.schema is None else words_of(self.schema)
+    def options(self, stated: FileOptions) -> FileOptions:
+        """What is stated of a file, with what the schema says of words."""
+        return stated if self.schema is None else read_like_fit(stated, self.schema)
 
 
 def read_like(like: Any) -> Like:
@@ -306,9 +305,9 @@ def _with_arcs(estimator: Any, plan: Plan) -> Any:
 # --------------------------------------------------------------------------------------------------------------- counting
 
 
-def rows_to_count(source: Any, target: str, weight: str | None, words: list[str]) -> Source:
+def rows_to_count(source: Any, target: str, weight: str | None, like: Like) -> Source:
     """The rows of a table with their classes and weights, read from a file where it is one; those without a class left out."""
-    options = FileOptions(words=words)
+    options = like.options(FileOptions())
     if isinstance(source, str | os.PathLike):
         opened = large_or_none(source, options) or open_table(read_file(source, options))
     else:

@@ -35,6 +35,17 @@ def words_of(schema: Schema) -> list[str]:
     ]
 
 
+def kept_words(schema: Schema) -> list[str]:
+    """The words that mostly mean missing, but were levels when a model was fitted: NA, the code of a country."""
+    return list(dict.fromkeys(word for column in schema.columns if column.reading for word in column.reading.keep))
+
+
+def read_like_fit(options: FileOptions, schema: Schema, words: Sequence[str] = ()) -> FileOptions:
+    """What is stated of a file, with what was kept a word at fit, and the columns that held words then: these too."""
+    keep = list(dict.fromkeys((*options.keep, *kept_words(schema))))
+    return replace(options, words=[*words_of(schema), *words], keep=keep)
+
+
 def beside(rows: Any, answers: Any) -> Any:
     """The columns of a pyarrow table, then the answers; an answer whose name is taken is called predicted."""
     for name in answers.column_names:
@@ -52,6 +63,11 @@ def _refuse_own_input(table: Any, output: Any) -> None:
     for path in getattr(table, "paths", ()):
         if os.path.samefile(path, output):
             raise InputError.at(f"{output}", "is the table itself, which would be lost", remedy="name another file for the answers")  # fmt: skip
+
+
+def _names_files(source: Any) -> bool:
+    """Whether a source is the path of a file, or a list of some, of which something may be stated."""
+    return all(isinstance(one, str | os.PathLike) for one in (source if isinstance(source, list | tuple) else [source]))
 
 
 ANSWERED = 65_536  # rows of a database that are answered at once
@@ -181,6 +197,8 @@ class LargeTables:
         check_is_fitted(self, "classes_")
         opened = self._opened(source, engine, reading, table=table, query=query, schema=schema)
         try:
+            if not getattr(opened, "named", True):
+                raise InputError.at("the table", "has no names, so no column of it can stand beside the answers", remedy="use predict_proba(X)")  # fmt: skip
             for name in keys or ():
                 one_of(name, opened.names, "a column of keys")
             _refuse_own_input(opened, output)
@@ -203,6 +221,7 @@ class LargeTables:
     def _opened(self, source: Any, engine: str | None, reading: Mapping[str, Any], **said: str | None) -> Any:
         """The table to answer for; columns of a file that the model does not read stay as they are written, such as a key 007."""
         words = words_of(self.fitted_.schema)
+        reading = {**({"keep": kept_words(self.fitted_.schema)} if _names_files(source) else {}), **reading}
         opened = open_large(source, engine, FileOptions(**{"words": words, **reading}), **said)
         if hasattr(opened, "stream") and opened.paths and "words" not in reading:
             read = {column.name for column in self.fitted_.schema.columns if column.kind != "ignore"}
@@ -212,20 +231,22 @@ class LargeTables:
 
     def _answers(self, table: Any, keys: list[str], given: Any) -> Iterator[Any]:
         if not hasattr(table, "engine"):
-            yield self._answered(table.frame.to_arrow(), keys)
+            yield self._answered(table, {name: table.cells(name) for name in keys})
             return
         schema = self.fitted_.plan.schema
         asked = [
             name for name in table.names if name in keys or (name in schema.names and schema[name].kind != "ignore")
         ]
         if table.engine is stream:
-            yield from stream.scored(Source(table), schema, asked, lambda part: self._answered(part, keys), self.n_jobs)
+            yield from stream.scored(
+                Source(table), schema, asked, lambda part: self._answered(part, _columns(part, keys)), self.n_jobs
+            )
         else:
             with closing_after(table, given):
-                yield from (self._answered(part, keys) for part in table.batches(asked, ANSWERED))
+                yield from (self._answered(part, _columns(part, keys)) for part in table.batches(asked, ANSWERED))
 
-    def _answered(self, table: Any, keys: list[str]) -> Any:
-        """Rows with their answers beside them."""
+    def _answered(self, table: Any, keys: Mapping[str, Any]) -> Any:
+        """The answers for the rows of a table beside these columns."""
         import pyarrow as pa
 
         from merula.data.table import plain_label
@@ -234,6 +255,9 @@ class LargeTables:
         posterior = model.predict_proba(table)
         labels = [plain_label(label) for label in model.classes_.tolist()]
         chosen = np.asarray(labels, dtype=object)[posterior.argmax(axis=1)]
-        columns = {name: table[name] for name in keys}
         answers = {"class": pa.array(chosen.tolist()), **{f"P({label})": posterior[:, k] for k, label in enumerate(labels)}}  # fmt: skip
-        return beside(pa.table(columns), pa.table(answers)) if columns else pa.table(answers)
+        return beside(pa.table(keys), pa.table(answers)) if keys else pa.table(answers)
+
+
+def _columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: table[name] for name in names}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from merula.classify.costs import Costs
-from merula.classify.large_tables import words_of
+from merula.classify.large_tables import read_like_fit, words_of
 from merula.classify.model_files import model_of, model_state
 from merula.core import InputError
 from merula.core.archive import NotAnArchiveError, read_state, write_state
@@ -38,8 +38,7 @@ class SavedModel:
 
     def like_fit(self, file: FileOptions, words: Sequence[str] = ()) -> FileOptions:
         """What is stated of a file of new rows, with what was kept a word at fit, and the columns that hold words: these too."""
-        kept = (word for column in self.model.schema_.columns if column.reading for word in column.reading.keep)
-        return replace(file, words=[*self.words, *words], keep=list(dict.fromkeys((*file.keep, *kept))))
+        return read_like_fit(file, self.model.schema_, words)
 
     @property
     def classes(self) -> list[Label]:

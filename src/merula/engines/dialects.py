@@ -31,7 +31,7 @@ class Dialect:
     ``star`` says how all columns of a table but some are selected: with an exception ("except"), as one record ("record"), or not at all
     ("listed"). ``keeps`` says whether a common table expression is computed once only where it is called materialised. ``widest`` is the
     most columns of a result. ``equal_nan`` says whether NaN equals NaN; None where there is no NaN. ``plain_names`` allows letters and
-    digits alone in names of results. ``longest_name`` is in bytes.
+    digits alone in names of results. ``longest_name`` is in bytes. ``tells_capitals`` says whether a quoted name is another one in capitals.
     """
 
     name: str
@@ -42,17 +42,20 @@ class Dialect:
     cast_numbers: bool = False
     plain_names: bool = False
     longest_name: int = 255
+    tells_capitals: bool = False
 
 
 DIALECTS = {
     one.name: one
     for one in (
         Dialect("duckdb"),
-        Dialect("postgres", star="record", keeps=True, widest=1600, cast_numbers=True, longest_name=63),
+        Dialect(
+            "postgres", star="record", keeps=True, widest=1600, cast_numbers=True, longest_name=63, tells_capitals=True
+        ),
         Dialect("sqlite", star="listed", keeps=True, widest=2000, equal_nan=None),
         Dialect("spark"),
         Dialect("bigquery", equal_nan=False, plain_names=True),
-        Dialect("snowflake", cast_numbers=True),
+        Dialect("snowflake", cast_numbers=True, tells_capitals=True),
         Dialect("trino", star="listed", equal_nan=False),
     )
 }

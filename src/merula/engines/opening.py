@@ -12,6 +12,7 @@ from merula.core import InputError, one_of, warn_user
 from merula.data.encode import checked_weights
 from merula.data.stream import Stream, open_stream
 from merula.data.stream.batches import as_arrow
+from merula.data.stream.below import below
 from merula.data.table import NOTHING_STATED, FileOptions, open_table, read_file
 from merula.data.table.read import STANDARD, files_named
 from merula.engines.base import Source
@@ -130,13 +131,13 @@ def _refuse_options(source: Any, options: FileOptions) -> None:
 
 
 def whole(stream: Stream) -> Any:
-    """All rows of a stream as one pyarrow table."""
-    import pyarrow as pa
-
-    parts = [table for piece in stream.pieces() for table in piece.read(stream.names, {})]
+    """All rows of a stream as one pyarrow table, with what is told of their words."""
+    told = stream.first.schema.metadata
+    parts = [(table, piece.where) for piece in stream.pieces() for table in piece.read(stream.names, {})]
     if not parts:
         raise InputError("the table has no rows", remedy="there is nothing to learn from")
-    return pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+    table = below(*zip(*parts, strict=True)).unify_dictionaries()
+    return table.replace_schema_metadata(told)
 
 
 def labelled(table: Any, target: str, weight: str | None, reader: str) -> Source:
@@ -166,15 +167,7 @@ def _in_memory(table: Any, target: str, weight: str | None, reader: str) -> Sour
     return Source(
         open_table(frame.drop(aside).to_native()),
         frame[target].to_native(),
-        None if weight is None else _weights(frame[weight], weight),
+        None if weight is None else checked_weights(frame[weight].to_native(), len(frame), f"the weight {weight!r}"),
         True,
         reader,
     )
-
-
-def _weights(column: Any, name: str) -> Any:
-    import narwhals as nw
-
-    if not column.dtype.is_numeric():
-        raise InputError.at(f"the weight {name!r}", f"holds {column.dtype}", expected="a number from 0 in every row")
-    return checked_weights(column.cast(nw.Float64()).to_numpy(), len(column), f"the weight {name!r}")

@@ -148,6 +148,18 @@ def test_what_sql_cannot_say_is_refused_in_one_sentence(make, why):
         make().to_sql("duckdb", table="rows")
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("kinds", [None, {"WING": "ignore"}])
+def test_columns_that_capitals_alone_tell_apart_are_refused_where_a_database_does_not_tell_them(dialect, kinds):
+    rows = pd.DataFrame({"wing": [1.0, 2, 3, 4] * 10, "Spiel": [0.5, 1, 2, 3] * 10, "WING": [4.0, 3, 1, 2] * 10})
+    model = mr.NaiveBayesClassifier(kinds=kinds).fit(rows, ["tit", "wren", "wren", "tit"] * 10)
+    if dialect in ("postgres", "snowflake"):
+        assert '"wing"' in model.to_sql(dialect, table="birds", keys=[])
+        return
+    with pytest.raises(InputError, match=f"column 'WING' differs from column 'wing' only in .* which {dialect} does"):
+        model.to_sql(dialect, table="birds", keys=[])
+
+
 def test_terms_of_a_mixture_and_too_many_columns_are_refused():
     model = fitted(MODELS["AODE"], 200)
     with pytest.raises(InputError, match="mixture of sums"):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from merula.core import InputError
 from merula.engines.dialects import Dialect
 
 ODD = re.compile(r"[^0-9A-Za-z_]+")
@@ -58,3 +59,12 @@ def key_name(key: Any) -> str:
     if isinstance(key[0], tuple):
         return f"{', '.join(key[0])} given {', '.join(key[1])}"
     return ", ".join(key)
+
+
+def refuse_alike(columns: Iterable[str], used: Collection[str], dialect: Dialect) -> None:
+    """An error where a column that is used is another one to the model, but the same to a database that does not tell capitals apart."""
+    met: dict[str, str] = {}
+    for name in () if dialect.tells_capitals else columns:
+        other = met.setdefault(name.lower(), name)
+        if other != name and {other, name} & set(used):
+            raise InputError.at(f"column {name!r}", f"differs from column {other!r} only in capital letters, which {dialect.name} does not tell apart in names", remedy="rename one of them, and fit again")  # fmt: skip

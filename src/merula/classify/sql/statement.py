@@ -10,7 +10,7 @@ import numpy as np
 
 from merula.classify.fitted import FittedModel
 from merula.classify.sql.cells import Cells
-from merula.classify.sql.names import Names, key_name
+from merula.classify.sql.names import Names, key_name, refuse_alike
 from merula.classify.sql.script import Named, Script
 from merula.classify.sql.shapes import IMPOSSIBLE, log_joint
 from merula.classify.sql.terms import Said, Task
@@ -64,6 +64,7 @@ def scoring_statement(model: FittedModel, unseen: str, dialect: Dialect, wish: W
     """The SELECT that scores the rows of a table."""
     source, keys = table_named(wish.table, dialect), _keys(model, wish.keys, dialect)
     used = {column.name for column in model.schema.columns if column.kind != "ignore"}
+    refuse_alike(model.schema.names, used, dialect)
     script = Script(dialect, frozenset({*model.schema.names, *(keys or ())}))
     task = Task(Cells(script, model.schema, unseen), len(model.classes), wish.terms)
     joint, said = log_joint(model, task)

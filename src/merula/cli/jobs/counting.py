@@ -42,9 +42,10 @@ def count_file(
         step("reading")
         example = _example(like)
         kinds = None if example.schema is None else example.schema.kinds
-        large = large_or_none(asked.table, replace(asked.file, words=example.words))
+        asked = replace(asked, file=example.options(asked.file))
+        large = large_or_none(asked.table, asked.file)
         some = None if large is None else some_rows_of(large)[0]
-        task = read_task(asked, console, kinds, example.words, some_rows=some, is_part=True)
+        task = read_task(asked, console, kinds, asked.file.words, some_rows=some, is_part=True)
         step("counting")
         rows = _rows(task, example, like) if large is None else _large_rows(large, asked, example, like)
         found = count_rows(_model(model, example, task), rows, asked.target, example)

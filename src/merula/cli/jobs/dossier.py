@@ -70,9 +70,10 @@ def dossier_file(wanted: Wanted, asked: Asked, output: str, console: Console) ->
         saved = open_model(wanted.model)
         console.remember(saved.notes)
         asked = _with_target(asked, saved)
-        task, rows, named = read_like(saved, asked, wanted.by, console)
+        alike = replace(asked, file=saved.like_fit(asked.file))
+        task, rows, named = read_like(saved, alike, wanted.by, console)
         label = None if wanted.act_on is None else {str(one): one for one in task.classes}[one_of(wanted.act_on, [str(one) for one in task.classes], "--act-on")]  # fmt: skip
-        test = None if wanted.test is None else read_test(asked, wanted.test, task, console, wanted.by)
+        test = None if wanted.test is None else read_test(alike, wanted.test, task, console, wanted.by)
         costs = costs_file(wanted.costs, task.classes) or saved.costs
         evaluation = None
         if wanted.only is None or wanted.only in EVALUATED:

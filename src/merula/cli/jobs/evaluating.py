@@ -53,6 +53,7 @@ def evaluate_file(
         raise InputError.at("--like", f"takes the model and the kinds of columns from {like}", remedy="leave out --model, --kinds, --ignore and --calibrate")  # fmt: skip
     with console.warnings_as_notes(but=(*SAID, UnseenLevelWarning)):  # folds lack rare levels: nothing to be told
         saved = None if like is None else open_model(like)
+        asked = asked if saved is None else replace(asked, file=saved.like_fit(asked.file))
         task, rows, named = read_like(saved, asked, by, console) if saved else _read(asked, models, calibrate, console)
         if act_on is not None:
             one_of(act_on, [str(label) for label in task.classes], "--act-on")

@@ -67,6 +67,7 @@ def fit_file(
             if like is not None:
                 example = open_model(like)
                 untrained = clone(example.model.with_choices_fixed())
+                asked = replace(asked, file=example.like_fit(asked.file))
                 task = read_task(asked, console, untrained.kinds, example.words)
                 table = columns_of(untrained.kinds, like, task.features)
             else:

@@ -17,7 +17,14 @@ from merula.data.encode.encoded import (
 from merula.data.encode.kinds import GuessedKindWarning, infer_schema
 from merula.data.encode.levels import UnseenLevelWarning, level_positions, unseen_note
 from merula.data.encode.reading import numbers_read, read_codes
-from merula.data.encode.target import SharedTarget, Target, checked_weights, encode_target, refuse_extreme
+from merula.data.encode.target import (
+    SharedTarget,
+    Target,
+    checked_weights,
+    encode_target,
+    refuse_extreme,
+    weight_numbers,
+)
 from merula.data.encode.tokens import Tokens
 from merula.data.encode.whole import in_parts
 
@@ -48,5 +55,6 @@ __all__ = [
     "read_codes",
     "refuse_extreme",
     "unseen_note",
+    "weight_numbers",
     "with_cells",
 ]

@@ -381,7 +381,7 @@ def _gap_note(name: str, labels: Sequence[str], hints: Hints) -> Note | None:
     gaps = [
         label
         for label in labels
-        if clean(label) in ALWAYS_MISSING and clean(label) and clean(label) not in hints.missing
+        if (word := clean(label)) in ALWAYS_MISSING and word and word not in (*hints.missing, *hints.keep)
     ]
     if not gaps:
         return None

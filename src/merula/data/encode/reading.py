@@ -17,7 +17,7 @@ from merula.data.schema import Column, Label, Reading
 from merula.data.table import Table, distinct_labels, time_numbers
 from merula.data.units import same_unit
 from merula.data.words import Hints, as_labels, as_numbers, clean, understand, without_gaps
-from merula.data.words.decision import time_kind
+from merula.data.words.decision import time_kind, truth_in_words
 from merula.data.words.numbers import PLAIN
 from merula.data.words.times import are_compact, is_impossible, names_month
 
@@ -86,6 +86,8 @@ def _ways(column: Column, words: Sequence[str], kind: str, order: str | None) ->
     if order is not None and kind == "datetime" and (column.reading is None or column.reading.order != order):
         yield understand(words, hints=Hints(date_order=order), wanted=kind)
     yield column.reading
+    if column.reading is not None and column.reading.form == "number" and column.reading.decimal == ",":
+        yield understand(words, hints=Hints(decimal=","), wanted=kind)  # with other signs, but the same decimal comma
     yield understand(words, wanted=kind)
     yield Reading("number")  # codes such as 007, where it is known that they are numbers
 
@@ -170,5 +172,5 @@ def read_codes(table: Table, column: Column, position: int) -> tuple[NDArray[Any
     codes, labels = table.codes(position)
     if column.levels is None and column.reading is None and table.has_categories(position):
         return codes, labels
-    read = as_labels(labels, column.reading, column.levels)
+    read = as_labels(truth_in_words(labels, column.reading, column.levels), column.reading, column.levels)
     return (codes, labels) if read == list(labels) else distinct_labels(codes, read)

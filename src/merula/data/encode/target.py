@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,11 @@ from merula.core import InputError, Option, warn_user
 from merula.core.compiled import kernel
 from merula.core.sound import LEAST_WEIGHT
 from merula.data.encode.encoded import WIDEST_RANGE
+from merula.data.encode.kinds import shown
 from merula.data.table import codes_of_words, is_missing
 
 LONGEST = 1_000  # characters of a label that NumPy keeps as a word
+NUMBERS = "give every row a number from 0"
 LIGHTEST, HEAVIEST = 1e-15, 1e15  # what the heaviest row may weigh: squares of sums are numbers
 
 
@@ -132,7 +136,13 @@ def _target_values(y: Any) -> NDArray[Any]:
         raise InputError("Complex data not supported: a target is a label, a word or a whole number")
     if values.dtype.kind in "fOMm":
         _check_labels(values)
-    return values
+    return _in_microseconds(values) if values.dtype.kind in "Mm" else values
+
+
+def _in_microseconds(times: NDArray[Any]) -> NDArray[Any]:
+    """Times that Python can name: those counted in nanoseconds are mere numbers to it, unless they need not be."""
+    coarse = times.astype(f"{times.dtype.kind}8[us]")
+    return coarse if np.datetime_data(times.dtype)[0] == "ns" and bool((coarse == times).all()) else times
 
 
 def _are_long_words(y: Any) -> bool:
@@ -237,12 +247,7 @@ def checked_weights(
         return None
     if isinstance(sample_weight, int | float | np.number):
         sample_weight = np.full(rows, sample_weight)
-    try:
-        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError.at(
-            what, f"holds something that is not a number ({error})", remedy="give every row a number from 0"
-        ) from None
+    weights = weight_numbers(sample_weight, what)
     if weights.ndim != 1:
         raise InputError(f"Sample weights must be 1D array or scalar, got an array of shape {weights.shape}")
     if len(weights) != rows:
@@ -263,6 +268,29 @@ def checked_weights(
         refuse_extreme(float(weights.max()), what)
     light = (weights > 0) & (weights < LEAST_WEIGHT)
     return np.where(light, LEAST_WEIGHT, weights) if light.any() else weights
+
+
+def weight_numbers(given: Any, what: str) -> NDArray[np.float64]:
+    """Weights of any sort as floats, NaN for missing; an error where one is a word, a truth value or a time."""
+    try:
+        values = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        raise InputError.at(what, "holds something that is not a number", remedy=NUMBERS) from None
+    if values.dtype.kind in "iuf":
+        return np.ascontiguousarray(values, dtype=np.float64)
+    plain = values.astype(str if values.dtype.kind in "mM" else object).ravel().tolist()
+    return np.array([_weight_number(value, what) for value in plain], dtype=np.float64).reshape(values.shape)
+
+
+def _weight_number(value: Any, what: str) -> float:
+    if is_missing(value):
+        return np.nan
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
+        raise InputError.at(what, f"holds {shown([value])}, which is not a number", got=value, remedy=NUMBERS)
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def refuse_extreme(largest: float, what: str) -> None:

@@ -9,7 +9,9 @@ from itertools import chain
 from typing import Any
 
 from merula.core import InputError
+from merula.data.stream.below import below
 from merula.data.stream.pieces import Piece, check_distinct, check_names, first_rows, slices
+from merula.data.table.in_arrow import in_arrow
 from merula.data.table.views import without_views
 
 
@@ -33,8 +35,6 @@ class Batches:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`: so many batches as hold them, which are kept for when they are counted."""
-        import pyarrow as pa
-
         rows = 0
         for table in self._rest:
             names = (
@@ -47,7 +47,8 @@ class Batches:
                 break
         if not self._held:
             raise InputError("the iterator gives no batch", remedy="there is nothing to learn from")
-        return pa.concat_tables(self._held, promote_options="permissive").slice(0, first_rows(len(names)))
+        places = [f"batch {number + 1}" for number in range(len(self._held))]
+        return below(self._held, places).slice(0, first_rows(len(names)))
 
     @cached_property
     def _rest(self) -> Iterator[Any]:
@@ -97,6 +98,7 @@ def as_arrow(batch: Any) -> Any:
     if hasattr(batch, "reset_index"):  # the index of pandas is no column
         batch = batch.reset_index(drop=True)
     try:
-        return without_views(nw.from_native(batch, eager_only=True).to_arrow())
+        frame = nw.from_native(batch, eager_only=True)
     except TypeError:
         raise TypeError(f"a batch is a {type(batch).__name__}, expected a table of pyarrow, pandas or polars") from None
+    return without_views(in_arrow(frame))

@@ -22,6 +22,7 @@ from merula.data.stream.pieces import (
 )
 from merula.data.table.declared_sizes import is_text, parquet_size, refuse_columns
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
+from merula.data.table.stand_ins import noted
 from merula.data.table.times_of_day import in_seconds
 from merula.data.table.views import without_views
 
@@ -53,9 +54,8 @@ class ParquetFiles:
         """See `Stream.first`: words written out."""
         found = _first_of(self)
         schema = self._footers[0].schema.to_arrow_schema()
-        return self.options.noted_in(
-            in_seconds(schema.empty_table()) if found is None else _written_out(found, self._texts)
-        )
+        rows = in_seconds(schema.empty_table()) if found is None else _written_out(found, self._texts)
+        return noted(rows, self.options)
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -157,7 +157,7 @@ class ArrowFiles:
         if found is None:
             with _opened(self.paths[0]) as file:
                 found = in_seconds(without_views(file.schema.empty_table()))
-        return self.options.noted_in(found)
+        return noted(found, self.options)
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -212,7 +212,8 @@ class Fragments:
     @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return in_seconds(without_views(self.dataset.head(first_rows(len(self.names)))))
+        rows = in_seconds(without_views(self.dataset.head(first_rows(len(self.names)))))
+        return noted(rows, NOTHING_STATED)
 
     def pieces(self, skipped: int = 0) -> Iterator[Piece]:
         """See `Stream.pieces`."""
@@ -246,13 +247,16 @@ class _Fragment:
 
 def _first_of(files: ParquetFiles | ArrowFiles) -> Any:
     """The first rows of some files; None where they have none."""
-    tables = (table for piece in files.pieces() for table in piece.read(files.names, {}))
-    return rows_of(tables, first_rows(len(files.names)))
+    return rows_of(files.pieces(), files.names, first_rows(len(files.names)))
 
 
 def _written_out(table: Any, texts: Sequence[str]) -> Any:
     """The table with words in place of their codes, as a file read whole has them."""
+    import pyarrow as pa
+
     for name in texts:
         column = table[name]
+        if not pa.types.is_dictionary(column.type):  # other files hold them as codes of their own
+            continue
         table = table.set_column(table.column_names.index(name), name, column.cast(column.type.value_type))
     return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,13 +10,14 @@ from typing import Any
 
 from merula.core import InputError, Option, located, warn_user
 from merula.core.notes import silenced
+from merula.data.stream.first_files import FirstFiles, Read
 from merula.data.stream.lines import Block, blocks
 from merula.data.stream.pieces import MisfitError, Piece, check_names, fingerprint
 from merula.data.table.cleaning import AMONG_NUMBERS, IN_ANY_COLUMN, trimmed
 from merula.data.table.delimited import Layout, layout_of, read_delimited, without_footer
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.header_again import FEWEST_BETWEEN, header_again
-from merula.data.table.stand_ins import with_stand_ins
+from merula.data.table.stand_ins import noted
 from merula.data.table.text_encoding import encoding_of, in_utf8
 from merula.data.table.times_of_day import in_seconds
 from merula.data.table.unusual import refuse_unusual
@@ -42,28 +43,36 @@ class DelimitedFiles:
 
     @cached_property
     def _start(self) -> tuple[Any, tuple[str, ...], tuple[Layout, ...]]:
-        """The table of the first block, and of each file its encoding and where its header ends."""
-        table, encodings, layouts = None, list[str](), list[Layout]()
+        """The table of the first rows, and of each file its encoding and where its header ends."""
+        first, encodings, layouts = FirstFiles(), list[str](), list[Layout]()
         for path in self.paths:
-            block = _first_block(path, FEW if layouts else None)
+            block = _first_block(path, FEW if first.is_enough else None)
             try:
                 encoding = self._encoding(block.data)
-                options = replace(self.options, encoding=encoding)
-                refuse_unusual(in_utf8(block.data, encoding))
-                if table is None:
-                    whole = block.done == 1.0
-                    table = read_delimited(block.data, options, whole)
-                    self._footers.update([path] if whole else [])
-                with silenced():  # what there is to say of how a file is written was said of the first
-                    layout = layout_of(in_utf8(block.data, encoding), options)
+                data = in_utf8(block.data, encoding)
+                refuse_unusual(data)
+                with silenced():  # what there is to say of how a file is written is said of the first rows
+                    layout = layout_of(data, replace(self.options, encoding=encoding))
+                if layouts:
+                    check_names(layouts[0].names.names, layout.names.names, path, self.paths[0])
+                if not layouts or (not first.is_enough and layout.data[layout.rows :].strip()):
+                    first.add(path, self._reader(block, encoding), block.done == 1.0)
             except ValueError as error:
                 raise located(error, path, " ") from None
-            if layouts:
-                check_names(layouts[0].names.names, layout.names.names, path, self.paths[0])
             encodings.append(encoding)
             header = layout.data[layout.header : layout.rows]  # what is kept of thousands of files must be little
             layouts.append(replace(layout, data=header))
-        return table, tuple(encodings), tuple(layouts)
+        self._footers.update(self.paths[:1] if first.ends[0] else [])
+        return first.table, tuple(encodings), tuple(layouts)
+
+    def _reader(self, block: Block, encoding: str) -> Read:
+        """What reads the first block of a file, some of its columns as words."""
+
+        def read(words: Collection[str]) -> Any:
+            options = replace(self.options, encoding=encoding, words=[*self.options.words, *words])
+            return read_delimited(block.data, options, block.done == 1.0)
+
+        return read
 
     def _encoding(self, data: bytes) -> str:
         encoding = encoding_of(data, self.options.encoding)
@@ -71,10 +80,10 @@ class DelimitedFiles:
             raise InputError(f"is in {encoding}, whose lines cannot be told apart piece by piece", remedy="save it as UTF-8, or read it at once: merula.read_table")  # fmt: skip
         return encoding
 
-    @property
+    @cached_property
     def first(self) -> Any:
         """See `Stream.first`."""
-        return self.options.noted_in(with_stand_ins(in_seconds(self._start[0]), self.options))
+        return noted(in_seconds(self._start[0]), self.options)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -135,7 +144,7 @@ class DelimitedFiles:
         kind = self._start[0].schema.field(name).type
         kind = kind if pa.types.is_time(kind) or name in self.options.words else types.get(name, kind)
         if pa.types.is_timestamp(kind):
-            return pa.timestamp("us", kind.tz)  # a fraction of a second may follow
+            return kind if kind.unit == "ns" else pa.timestamp("us", kind.tz)  # a fraction of a second may follow
         words = pa.types.is_string(kind) or pa.types.is_null(kind)
         return pa.dictionary(pa.int32(), pa.string()) if words else kind
 
@@ -316,9 +325,24 @@ def _typed(cells: Any, kind: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_timestamp(kind):
+        return _instants(cells, kind)
     if not pa.types.is_time(kind):
         return cells.cast(kind)
     return pc.binary_join_element_wise("1970-01-01", cells, " ").cast(pa.timestamp("us")).cast(kind)
+
+
+def _instants(cells: Any, kind: Any) -> Any:
+    """Words as instants of this type, or counted in nanoseconds where they need it, which neither 1600 nor 2300 is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for one in dict.fromkeys((kind, pa.timestamp("ns", kind.tz))):
+        try:
+            return cells.cast(one)
+        except pa.ArrowInvalid:
+            continue
+    return pc.replace_substring_regex(cells, r"(\.\d{6})\d+", r"\1").cast(pa.timestamp("us", kind.tz))
 
 
 def _unlike(cells: Any, kind: Any) -> list[int]:

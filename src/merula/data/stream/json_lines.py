@@ -9,10 +9,12 @@ from functools import cached_property
 from typing import Any
 
 from merula.core import InputError, warn_user
+from merula.data.stream.below import below, with_columns
 from merula.data.stream.lines import Block, blocks
-from merula.data.stream.pieces import Piece, fingerprint
+from merula.data.stream.pieces import Piece, fingerprint, first_rows
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.hard_json import refuse_hard_json
+from merula.data.table.stand_ins import noted
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +28,17 @@ class JsonLineFiles:
 
     @cached_property
     def first(self) -> Any:
-        """See `Stream.first`: with a column for every key that stands in the first rows of the first file."""
-        for block in blocks(self.paths[0], quoted=False):
-            return self.options.noted_in(self.parsed(block, self.paths[0], None))
-        raise InputError.at(self.paths[0], "is empty")
+        """See `Stream.first`: with a column for every key that stands in the first rows, of several files where the first have few."""
+        tables: list[Any] = []
+        for path in self.paths:
+            block = next(blocks(path, quoted=False), None)
+            if block is None:
+                raise InputError.at(path, "is empty")
+            tables.append(self.parsed(block, path, None))
+            if block.done < 1.0 or sum(map(len, tables)) >= first_rows(tables[0].num_columns):
+                break
+        names = list(dict.fromkeys(name for table in tables for name in table.column_names))
+        return noted(below([with_columns(table, names) for table in tables], self.paths[: len(tables)]), self.options)
 
     @property
     def left_out(self) -> int:
@@ -80,7 +89,8 @@ class _Rows:
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        schema = pa.schema([(one.name, types.get(one.name, one.type)) for one in self.files.first.schema])
+        wanted = {one.name: one.type if pa.types.is_string(one.type) else types.get(one.name, one.type) for one in self.files.first.schema}  # fmt: skip
+        schema = pa.schema(list(wanted.items()))
         yield self.files.parsed(self.block, self.path, schema).select(list(columns))
 
 

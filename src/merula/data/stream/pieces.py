@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from merula.core import InputError
+from merula.data.stream.below import below
 
 CELLS, MOST_ROWS, FEWEST_ROWS = 2**22, 2**18, 2**10  # that are read at once
 FIRST, FIRST_CELLS = 100_000, 2**23  # rows that tell what columns hold, and cells of them
@@ -113,14 +114,13 @@ def slices(table: Any) -> Iterator[Any]:
     return (table.slice(start, size) for start in range(0, table.num_rows, size))
 
 
-def rows_of(tables: Iterator[Any], most: int) -> Any:
-    """The first rows of some tables as one."""
-    import pyarrow as pa
-
-    found, rows = [], 0
-    for table in tables:
+def rows_of(pieces: Iterable[Piece], columns: Sequence[str], most: int) -> Any:
+    """The first rows of some pieces as one table; None where they have none."""
+    found, places, rows = [], [], 0
+    for place, table in ((piece.where, table) for piece in pieces for table in piece.read(columns, {})):
         found.append(table.slice(0, most - rows))
+        places.append(place)
         rows += found[-1].num_rows
         if rows >= most:
             break
-    return pa.concat_tables(found, promote_options="permissive") if found else None
+    return below(found, places) if found else None

@@ -28,6 +28,7 @@ from merula.data.table.cell_values import (
     worded_alike,
 )
 from merula.data.table.codes import arrow_codes, pandas_codes, polars_codes
+from merula.data.table.in_arrow import cells_in_arrow
 from merula.data.table.plain_columns import holds_times_of_day, plain_column
 from merula.data.table.views import without_views
 from merula.data.words import Hints
@@ -127,6 +128,10 @@ class FrameTable:
         """The error of a column whose cells are neither numbers nor labels."""
         told = f"holds {self._type(position)}, which merula cannot read"
         return NotALabelError.at(f"column {self.names[position]!r}", told, remedy="convert it")
+
+    def cells(self, name: str) -> Any:
+        """One column in pyarrow as it stands, for whoever wants the rows back; cells of several types as words."""
+        return cells_in_arrow(self.frame[name], name, in_words=True)
 
     def kind(self, position: int) -> tuple[str, str | None]:
         """Kind and unit of one column, from its dtype."""

@@ -32,7 +32,7 @@ from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.headers import column_names, without_empty
 from merula.data.table.nested import without_nested
 from merula.data.table.plain import read_if_plain
-from merula.data.table.stand_ins import with_stand_ins
+from merula.data.table.stand_ins import noted
 from merula.data.table.text_encoding import in_utf8, is_marked
 from merula.data.table.times_of_day import in_seconds
 from merula.data.table.views import without_views
@@ -121,7 +121,7 @@ def read_file(path: PathLike, options: FileOptions = NOTHING_STATED) -> Any:
     paths = files_named(os.fspath(path))
     tables = [_read_one(one, options) for one in paths]
     table = tables[0] if len(tables) == 1 else _one_below_the_other(tables, paths, options)
-    return options.noted_in(with_stand_ins(table, options))
+    return noted(table, options)
 
 
 def files_named(path: str) -> list[str]:

@@ -33,6 +33,11 @@ def with_stand_ins(table: Any, options: FileOptions) -> Any:
     return table.replace_schema_metadata({**held, STAND_INS: json.dumps(found, ensure_ascii=False).encode()})
 
 
+def noted(table: Any, options: FileOptions) -> Any:
+    """The pyarrow table of a file, with what was stated of it and what its numbers tell in the schema's metadata."""
+    return options.noted_in(with_stand_ins(table, options))
+
+
 def _stand_ins(column: Any, options: FileOptions) -> list[str]:
     """The nines of a column that lie several ranges of all other numbers beyond them, each in several rows."""
     import pyarrow as pa

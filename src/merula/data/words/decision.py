@@ -199,8 +199,8 @@ def spelled_as_one(counts: Mapping[str, int], fold_case: bool = False) -> tuple[
     named = _boolean(list(counts), list(counts.values()), ())
     if named is None:
         return other_spellings(counts, fold_case)
-    means = _spellings(Reading("boolean", spellings=named), frozenset())
-    one = {word: named[means[word.casefold()] in (True, named[1])] for word in counts}
+    means = _spellings(Reading("boolean", spellings=named), frozenset(named))
+    one = {word: means.get(clean(word).casefold(), word) for word in counts}  # what means missing is no class
     return {word: name for word, name in one.items() if word != name}, []
 
 
@@ -266,6 +266,25 @@ def as_labels(labels: Sequence[Label], reading: Reading | None, known: Sequence[
     return [label if label in levels else settle(label) for label in labels]
 
 
+def truth_in_words(labels: Sequence[Label], reading: Reading | None, known: Sequence[Label] | None) -> list[Label]:
+    """The labels, True and False as the levels have them where these are words: yes and no, or the two written out.
+
+    Examples
+    --------
+    >>> truth_in_words([True, False, None], None, ("nein", "ja")), truth_in_words([True], None, ("False", "True", "unclear"))
+    (['ja', 'nein', None], ['True'])
+    """
+    levels = frozenset(level for level in known or () if level is not None)
+    if not any(isinstance(label, bool) for label in labels) or {type(level) for level in levels} != {str}:
+        return list(labels)
+    spelled = _spellings(reading, levels)
+    found: dict[bool, Label] = {}
+    for value, figure in ((False, "0"), (True, "1")):
+        written = [level for level in levels if level.casefold() == str(value).casefold()]
+        found[value] = spelled.get(figure, written[0] if len(written) == 1 else value)
+    return [found[label] if isinstance(label, bool) else label for label in labels]
+
+
 def _label_reader(reading: Reading | None, levels: frozenset[Label]) -> Callable[[Label], Label]:
     missing = ALWAYS_MISSING.difference(reading.keep).union(reading.missing) if reading else ALWAYS_MISSING
     spelled = _spellings(reading, levels)
@@ -306,7 +325,7 @@ def _whole(number: float) -> float:
 
 
 def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str, Label]:
-    """What each spelling of yes and no is called; true and false are what Python calls so."""
+    """What each spelling of yes and no is called; true and false are what Python calls so, unless they are levels as words."""
     named: Sequence[Label] = reading.spellings if reading is not None and reading.form == "boolean" else ()
     if not named and levels and all(isinstance(level, bool | None) for level in levels):
         named = ("false", "true")
@@ -314,7 +333,7 @@ def _spellings(reading: Reading | None, levels: frozenset[Label]) -> Mapping[str
     sides = no_and_yes(named)
     if sides is None:
         return {}
-    if str(named[0]).casefold() == "false":
+    if str(named[0]).casefold() == "false" and levels.isdisjoint(named):
         named = (False, True)
     if sides in ENGLISH:
         sides = (sides[0] | MIXED[0], sides[1] | MIXED[1])

@@ -246,7 +246,8 @@ def weight_problem(reading: Reading) -> None:
     if not _is_number(kind):
         raise InputError.at(f"the weight {reading.weight!r}", f"holds {kind}", expected="a number from 0 in every row")
     mass = exp.column(WEIGHT)
-    rows = projected(reading.table.runner.source(), {WEIGHT: reading.mass})
+    counted = [] if reading.label is None else [is_known(reading.label)]  # of other rows the weight is not asked
+    rows = projected(reading.table.runner.source(), {WEIGHT: reading.mass}, counted)
     nan_or_null = exp.Is(this=exp.paren(without_nan(mass.copy())), expression=exp.Null())
     endless = exp.EQ(this=exp.Abs(this=mass.copy()), expression=number(np.inf))
     strange = exp.Case().when(exp.or_(nan_or_null, endless), whole(1)).else_(whole(0))
@@ -256,7 +257,8 @@ def weight_problem(reading: Reading) -> None:
     found = {
         name: float(np.nan_to_num(numbers_of(answer, name)[0])) for name in ("strange", "negative", "largest", COUNT)
     }
-    refuse_weights(reading.weight, found)
+    if found[COUNT]:  # where no class is known, there is no weight to refuse
+        refuse_weights(reading.weight, found)
 
 
 def _is_number(kind: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from merula.data.encode import encode_rows, encode_target, infer_schema, refuse_
 from merula.data.encode.reading import one_way
 from merula.data.schema import Schema
 from merula.data.stream import Piece
+from merula.data.stream.pieces import MisfitError
 from merula.data.table import open_table
 from merula.engines import memory
 from merula.engines.base import Source
@@ -103,13 +104,32 @@ def scored(source: Source, schema: Schema, columns: Sequence[str], function: Any
     table: StreamedTable = source.table
     options = getattr(table.stream, "options", None)  # what was said of the order of days is in no piece
 
+    types = types_for(schema, columns, table.stream.first.schema)
+
+    def answer(part: Any) -> Any:
+        return function(options.noted_in(part) if options and options.date_order else part)
+
     def work(piece: Piece) -> list[Any]:
         try:
-            parts = piece.read(columns, types_for(schema, columns))
-            return [function(options.noted_in(part) if options and options.date_order else part) for part in parts]
+            return _answered(piece, columns, types, answer)
         except ValueError as error:
             raise _placed(error, piece) from None
 
     for _, found in in_order(work, table.stream.pieces(), n_jobs):
         yield from found
     table.check_unchanged()
+
+
+def _answered(piece: Piece, columns: Sequence[str], types: Mapping[str, Any], function: Any) -> list[Any]:
+    """What `function(table)` gives for a piece; a column whose cells are no plain numbers, such as 13 %, is read as words once more."""
+    import pyarrow as pa
+
+    try:
+        return [function(part) for part in piece.read(columns, types)]
+    except MisfitError as error:
+        if types.get(error.column) == pa.string():
+            raise
+        try:
+            return _answered(piece, columns, {**types, error.column: pa.string()}, function)
+        except ValueError:
+            raise error from None  # which names the line

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from merula.core import InputError, Option
-from merula.data.encode import checked_weights
-from merula.data.schema import Schema
+from merula.data.encode import checked_weights, weight_numbers
+from merula.data.schema import Column, Schema
 from merula.data.stream import Piece
 from merula.data.table import open_words
 from merula.engines.base import Source
@@ -27,11 +27,15 @@ class Kept:
         return Kept(self.rows + other.rows, self.without_class + other.without_class)
 
 
-def types_for(schema: Schema, columns: Sequence[str]) -> dict[str, Any]:
-    """The types of columns that hold numbers, whatever the first rows look like: 7 may be followed by 7.5."""
+def types_for(schema: Schema, columns: Sequence[str], first: Any) -> dict[str, Any]:
+    """The types of columns that hold numbers, whatever the first rows, of this pyarrow schema, look like: 7 may be followed by 7.5."""
     import pyarrow as pa
 
-    return {c.name: pa.float64() for c in schema.columns if c.name in columns and c.holds in ("numeric", "count") and c.reading is None}  # fmt: skip
+    def is_plain(column: Column) -> bool:
+        return column.reading is None or pa.types.is_integer(first.field(column.name).type)
+
+    numbers = [c for c in schema.columns if c.name in columns and c.holds in ("numeric", "count")]
+    return {column.name: pa.float64() for column in numbers if is_plain(column)}
 
 
 def usable_rows(piece: Piece, source: Source, schema: Schema) -> Iterator[tuple[Source | None, Kept]]:
@@ -40,7 +44,9 @@ def usable_rows(piece: Piece, source: Source, schema: Schema) -> Iterator[tuple[
 
     aside = [name for name in (source.target, source.weight) if name is not None]
     columns = [column.name for column in schema.columns if column.kind != "ignore"]
-    types = types_for(schema, columns) | ({source.weight: pa.float64()} if source.weight else {})
+    types = types_for(schema, columns, source.table.stream.first.schema) | (
+        {source.weight: pa.float64()} if source.weight else {}
+    )
     for table in piece.read([*columns, *aside], types):
         rows, without = table.num_rows, 0
         _refuse_unknown(table, source.table.unknown)
@@ -85,10 +91,7 @@ def _with_weight(table: Any, name: str | None) -> tuple[Any, Any]:
 
     if name is None:
         return table, None
-    try:
-        weights = table[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError.at(f"the weight {name!r}", "holds something that is not a number", remedy="give every row a number from 0") from None  # fmt: skip
+    weights = weight_numbers(table[name].to_numpy(), f"the weight {name!r}")
     if np.isnan(weights).any():
         raise InputError.at(f"the weight {name!r}", "is missing in some rows", remedy="give every row a number, 0 to leave it out")  # fmt: skip
     kept = weights != 0

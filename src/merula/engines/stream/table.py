@@ -12,6 +12,7 @@ from typing import Any
 from merula.core import InputError, Note, warn_of, warn_user
 from merula.data.schema import Schema
 from merula.data.stream import Stream
+from merula.data.stream.below import below
 from merula.data.stream.pieces import MisfitError, check_unchanged
 from merula.engines.base import Source
 from merula.engines.stream.checkpoint import Checkpoint, Counted
@@ -79,7 +80,8 @@ class StreamedTable:
         most = max(1, min(most, CELLS // len(self.names)))
         if ("sample", most) not in self._state:
             self.check_read_again("a choice that looks at rows")
-            self._state["sample", most] = _thinned_as_read(self.stream, self.names, most)
+            found = _thinned_as_read(self.stream, self.names, most)
+            self._state["sample", most] = found.replace_schema_metadata(self.stream.first.schema.metadata)
             self.check_unchanged()
         return self._state["sample", most]
 
@@ -178,16 +180,18 @@ def _thinned(stream: Stream, names: Sequence[str], most: int, types: dict[str, A
     import pyarrow as pa
 
     kept: list[Any] = []
+    places: list[str] = []
     step, seen, held = 1, 0, 0
     for piece in stream.pieces():
         for table in piece.read(names, types):
             rows = np.arange(-seen % step, table.num_rows, step)
             kept.append(table.take(pa.array(rows)))
+            places.append(piece.where)
             seen, held = seen + table.num_rows, held + len(rows)
             while held > most:
-                whole = pa.concat_tables(kept, promote_options="permissive")
+                whole, places = below(kept, places), places[:1]
                 kept = [whole.take(pa.array(np.arange(0, whole.num_rows, 2)))]
                 step, held = 2 * step, kept[0].num_rows
     if not kept:
         raise InputError("the table has no rows", remedy="there is nothing to learn from")
-    return pa.concat_tables(kept, promote_options="permissive").unify_dictionaries()
+    return below(kept, places).unify_dictionaries()
