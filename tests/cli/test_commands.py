@@ -16,6 +16,8 @@ from merula.cli.console import Console
 from merula.cli.jobs.evaluating import usable_folds
 from merula.cli.jobs.task import Asked, read_task
 
+from .conftest import PENGUINS
+
 YEAR = {"year": "categorical"}
 LABELS = ["Adelie", "Chinstrap", "Gentoo"]
 
@@ -516,6 +518,19 @@ def test_demo_on_ones_own_table(merula, patients):
     assert "merula fit patients.csv --target diagnosis" in result.stdout
     assert "the rarest class, costs 5" in result.stdout
     assert merula("demo", patients).exit_code == 2
+
+
+def test_rows_that_demo_and_report_name_are_those_of_the_file(merula, folder):
+    birds = pd.read_csv(PENGUINS)
+    pd.concat([birds[:40], birds[:90].assign(species=None), birds[40:]]).to_csv(folder / "holes.csv", index=False)
+    told = merula("demo", "holes.csv", "--target", "species", "--folder", "out")
+    assert told.exit_code == 0, told.stderr
+    row = re.search(r"Why: row ([\d,]+),", told.stdout)[1].replace(",", "")
+    reasons = told.stdout.partition("Why: row")[2].partition("── What to do")[0].splitlines()[1:]
+    again = merula("explain", "out/holes.merula", "holes.csv", "--row", row).stdout
+    assert all(line in again for line in reasons if line.strip())
+    page = (folder / "out/holes.html").read_text(encoding="utf-8")
+    assert "Of 434 rows in the table, 90 without “species” are left out" in page
 
 
 def test_report_is_a_page(merula, folder):

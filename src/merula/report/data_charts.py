@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from merula.answers.explanation.layout import lay_out
+from merula.answers.explanation.steps import steps_of
 from merula.report.chart import Chart, bars, color_of, distinct, name, told
 from merula.report.findings import DataSummary, RowStory
 from merula.show.colors import FOR, QUIET, sided
@@ -65,17 +66,15 @@ def missing_chart(data: DataSummary) -> Chart | None:
 
 
 def story_chart(story: RowStory, index: int) -> Chart:
-    """The weights of evidence of one row, the strongest first."""
+    """The weights of evidence of one row, the strongest first, the others as one: they add up to what the row is given."""
     layout = lay_out(story.explanation, MOST_CLASSES)
     (part,) = layout.parts
-    known = sorted(part.known, key=lambda line: -abs(line.weight or 0.0))
-    steps = [(line, line.weight or 0.0) for line in (part.prior, *known)]
+    steps = [(part.prior.brief, part.prior.weight or 0.0), *steps_of(part, MOST_REASONS)]
     reach = 1.25 * max([1.0, *(abs(weight) for _, weight in steps if isfinite(weight))])
-    called = distinct([line.brief for line, _ in steps])
+    called = distinct([label for label, _ in steps])
     drawn = [
-        (label, min(max(weight, -reach), reach), color, {"weight of evidence": line.evidence})
-        for label, (line, weight) in zip(called, steps[: MOST_REASONS + 1], strict=False)
-        for color in [QUIET if line is part.prior else sided(weight)]
+        (label, min(max(weight, -reach), reach), sided(weight) if k else QUIET, {"weight of evidence": signed(weight)})
+        for k, (label, (_, weight)) in enumerate(zip(called, steps, strict=True))
     ]
     heading = f"evidence for {name(story.explanation.label)}"
     return Chart(

@@ -162,6 +162,8 @@ def write_report(
     title: str | None = None,
     command: str | None = None,
     remarks: Mapping[str, str] | None = None,
+    row_numbers: Any = None,
+    left_out: Mapping[str, int] | None = None,
     evaluation: Evaluation | None = None,
     progress: bool | None = None,
 ) -> Findings:
@@ -191,6 +193,10 @@ def write_report(
     remarks : {column: words}, optional
         What was already pointed out of columns, such as why one is left out, or "" for nothing; the other columns are
         looked at here.
+    row_numbers : array of shape (n_samples,), optional
+        The number of each row in the table that it comes from, where some of its rows are left out; 1, 2, 3, … unless given.
+    left_out : {column: rows}, optional
+        How many rows of that table are not among these, for lack of what.
     evaluation : Evaluation, optional
         What `evaluate` found of these models, by the same names, on these rows in this order, so that it is not done again; models
         beyond those of the report are left out. It is checked: names, classes and weights of rows must be the same. Groups, costs and
@@ -232,6 +238,8 @@ def write_report(
         title=title,
         command=command,
         remarks=remarks,
+        row_numbers=row_numbers,
+        left_out=left_out,
         evaluation=evaluation,
         progress=progress,
     )

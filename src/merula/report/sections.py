@@ -204,11 +204,19 @@ def _data(findings: Findings) -> Section:
         "The data",
         (
             f"{several(data.rows, 'row')} and {several(len(kinds), 'column')}: {counted}.{called} {holes if data.missing else 'No cell is missing.'}",
+            *_left_out(data),
             *remarks,
         ),
         tables=(_columns_table(data),),
         groups=_drawn(balance, data_charts.missing_chart(data)),
     )
+
+
+def _left_out(data: DataSummary) -> list[str]:
+    """That rows of the table are not among those the report is about."""
+    out = sum(data.left_out.values())
+    without = " and ".join(f"{count(rows)} without “{name(column)}”" for column, rows in data.left_out.items())
+    return [f"Of {data.rows + out:,} rows in the table, {without} {'is' if out == 1 else 'are'} left out; the numbers of single rows count them too."] if out else []  # fmt: skip
 
 
 KINDS = {"ignore": "ignored", "text": "text", "count": "counted"}

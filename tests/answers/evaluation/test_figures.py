@@ -75,12 +75,17 @@ def test_brier_of_two_classes_is_twice_the_binary_score(stated_probability):
     assert found["brier"].value == pytest.approx(2 * (0.01 + 0.04 + 0.36) / 3)
 
 
-def test_calibration_error_of_each_fold(patients):
-    found = evaluate(GaussianNB(), patients.X, patients.y, cv=4, repeats=1)
-    for index, fold in enumerate(found.folds):
-        proba = found.models[0].probabilities[index]
-        expected = calibration_error(patients.y[fold.test], proba, found.classes)
-        assert found["calibration_error"].per_fold[index] == expected
+def test_calibration_error_is_that_of_all_folds_together(patients):
+    found = evaluate(
+        {"one": GaussianNB(), "other": GaussianNB(var_smoothing=0.1)}, patients.X, patients.y, cv=4, repeats=1
+    )
+    rows = np.concatenate([fold.test for fold in found.folds])
+    expected = [calibration_error(patients.y[rows], np.concatenate(model.probabilities), found.classes) for model in found.models]  # fmt: skip
+    for model, error in zip(found.models, expected, strict=True):
+        assert model.figures["calibration_error"].value == pytest.approx(error, rel=1e-9)
+        assert model.figures["calibration_error"].per_fold == (None,) * 4
+        assert model.figures["calibration_error"].standard_error is None
+    assert found.compare("calibration_error")[0].difference == pytest.approx(expected[0] - expected[1])
 
 
 def test_confusion_counts_every_row_once(patients):

@@ -9,7 +9,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.naive_bayes import GaussianNB
 
 from merula.answers.evaluation import calibration_error, evaluate, reliability_curve
-from merula.answers.evaluation.reliability import _quantiles
+from merula.answers.evaluation.reliability import _quantiles, error_of
 
 CLASSES = ["gesund", "krank", "色泽不明"]
 
@@ -61,20 +61,54 @@ def test_weighted_quantiles_are_those_of_repeated_values(pairs, shares):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("bins", [3, 15])
-def test_calibration_error_is_the_direct_sum(bins, weighted):
+def test_calibration_error_is_the_direct_sum_over_pairs_of_rows(bins, weighted):
     y, proba, weights = some_answers(3)
-    weights = weights if weighted else np.ones(len(y))
-    total = 0.0
+    copies = np.repeat(np.arange(len(y)), weights.astype(int) if weighted else 1)
+    squares, rows = 0.0, 0
     for index in range(bins):
-        inside = [row for row in range(len(y)) if index / bins < max(proba[row]) <= (index + 1) / bins]
-        if not inside:
+        inside = [row for row in copies.tolist() if index / bins < max(proba[row]) <= (index + 1) / bins]
+        if len(inside) < 2:
             continue
-        weight = sum(weights[row] for row in inside)
-        right = sum(weights[row] * (CLASSES[proba[row].argmax()] == y[row]) for row in inside) / weight
-        confidence = sum(weights[row] * max(proba[row]) for row in inside) / weight
-        total += weight / weights.sum() * abs(right - confidence)
-    found = calibration_error(y, proba, CLASSES, bins=bins, sample_weight=weights if weighted else None)
-    assert found == pytest.approx(total, rel=1e-12)
+        rest = [(CLASSES[proba[row].argmax()] == y[row]) - max(proba[row]) for row in inside]
+        pairs = [one * other for k, one in enumerate(rest) for other in rest[:k]]
+        squares += len(inside) * sum(pairs) / len(pairs)
+        rows += len(inside)
+    assert squares > 0
+    found = calibration_error(y, proba, CLASSES, bins=bins, sample_weight=weights.astype(int) if weighted else None)
+    assert found == pytest.approx(np.sqrt(squares / rows), rel=1e-9)
+
+
+@pytest.mark.parametrize("rows", [100, 200, 1000])
+def test_chance_is_no_calibration_error(rows):
+    """Of probabilities that are right next to nothing is told, of those that are not how far they are off, however many rows there are."""
+    rng, right, wrong, off = np.random.default_rng(7), [], [], []
+    for _ in range(300):
+        score = rng.normal(0, 1.5, rows)
+        said, true = 1 / (1 + np.exp(-score)), 1 / (1 + np.exp(-score / 2))
+        proba = np.column_stack([1 - said, said])
+        right.append(
+            calibration_error(np.where(rng.random(rows) < said, "krank", "gesund"), proba, ["gesund", "krank"])
+        )
+        wrong.append(
+            calibration_error(np.where(rng.random(rows) < true, "krank", "gesund"), proba, ["gesund", "krank"])
+        )
+        off.append(np.mean((said - true) ** 2))
+    assert np.median(right) < 0.2 / np.sqrt(rows)  # bins of 15 add gaps of 0.9 / √rows by chance alone
+    assert np.mean(right) < 0.4 / np.sqrt(rows)
+    assert np.sqrt(np.mean(np.square(wrong))) == pytest.approx(np.sqrt(np.mean(off)), rel=0.08)
+
+
+def test_a_row_that_is_tested_again_is_no_second_row():
+    """Repeats of a cross-validation make the figure no larger: the same row's answers are no evidence of each other."""
+    y, posterior, _ = some_answers(4, rows=60)
+    y = np.roll(y, 20)
+    truth = np.array([CLASSES.index(label) for label in y])
+    rows, thrice, copies = np.tile(np.arange(60), 3), np.tile(truth, 3), np.tile(posterior, (3, 1))
+    once = error_of(truth, posterior, None)
+    assert once > 0
+    assert error_of(thrice, copies, None, rows=rows) == pytest.approx(once, rel=1e-9)
+    assert error_of(thrice, copies, None) > 1.05 * once
+    assert error_of(thrice[::60], copies[::60], None, rows=rows[::60]) is None
 
 
 def test_evaluation_pools_all_folds(patients):

@@ -65,7 +65,8 @@ def test_equal_models_do_not_differ(patients):
     for name in found.figures["GaussianNB"]:
         (pair,) = found.compare(name)
         assert (pair.first, pair.second) == ("GaussianNB", "GaussianNB 2")
-        assert (pair.difference, pair.standard_error, pair.t, pair.p_value) == (0, 0, 0, 1), name
+        told = (None, None, None) if name == "calibration_error" else (0, 0, 1)
+        assert (pair.difference, pair.standard_error, pair.t, pair.p_value) == (0, *told), name
 
 
 def test_a_constant_difference_is_certain_and_has_no_t(stated_probability):

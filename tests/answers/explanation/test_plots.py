@@ -99,6 +99,18 @@ def test_columns_beyond_the_strongest_are_drawn_together(many_columns, pyplot, c
         assert lengths == pytest.approx(strongest, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::merula.UnseenLevelWarning")
+def test_what_is_not_drawn_by_itself_is_one_bar_by_its_own_name(penguins, pyplot):
+    """Of a pool these are effects, and what no part explains is a bar of its own, behind them."""
+    frame, y = penguins
+    found = mr.explain(mr.AutoBayesClassifier(2, max_rounds=20).fit(frame, y), frame.iloc[0])
+    ax = found.plot(top=4)
+    effects = sum(bool(reason.columns) for reason in found.reasons)
+    assert effects > 6
+    assert labels(ax)[5:-1] == [f"{effects - 4} other effects", *(reason.name for reason in found.reasons if not reason.columns)]  # fmt: skip
+    check_steps(ax, found.derivations[0])
+
+
 @pytest.mark.parametrize("top", [0, -1, 2.5, True, "every", None])
 def test_a_bad_number_of_columns_is_named(melons, textbook, pyplot, top):
     with pytest.raises(ValueError, match="top is"):

@@ -165,6 +165,18 @@ def test_rows_are_explained_as_explain_does(found, patients):
     assert least.explanation.posterior == pytest.approx(model.predict_proba(table.iloc[[least.number - 1]])[0])
 
 
+def test_rows_keep_their_numbers_where_others_are_left_out(patients):
+    table, labels = patients
+    kept = np.flatnonzero(np.arange(len(table)) % 3)
+    told = gathered(mr.NaiveBayesClassifier(), table.iloc[kept], labels[kept], row_numbers=kept + 1, left_out={"ill": len(table) - len(kept)})  # fmt: skip
+    assert told.data.left_out == {"ill": len(table) - len(kept)}
+    model = mr.NaiveBayesClassifier().fit(table.iloc[kept], labels[kept])
+    for story in told.rows:
+        assert story.explanation.posterior == pytest.approx(model.predict_proba(table.iloc[[story.number - 1]])[0])
+    with pytest.raises(ValueError, match="row_numbers"):
+        gathered(mr.NaiveBayesClassifier(), table, labels, row_numbers=[1, 2])
+
+
 def test_surprising_rows_are_wrong_ones_and_no_row_is_told_twice():
     rng = np.random.default_rng(2)
     proba = rng.dirichlet([1, 1, 1], 60)

@@ -50,6 +50,19 @@ def test_the_curves_of_one_fold_are_those_of_real_thresholds(patients):
     }
 
 
+def test_the_area_under_precision_and_recall_is_the_mean_of_scikit_learns_in_each_fold():
+    """Of a rare class in particular, whose rows stand first in some folds alone."""
+    rng = np.random.default_rng(5)
+    truth = np.repeat([0, 1], [285, 15])
+    columns = rng.normal(truth[:, None] * 1.5, 1.0, (300, 2))
+    evaluation = mr.evaluate(mr.NaiveBayesClassifier(), columns, truth, cv=5, repeats=1, progress=False)
+    curve = findings_of(evaluation).ratings[0]
+    recall, precision = np.transpose(curve.precision_recall)
+    folds = zip(evaluation.folds, evaluation.models[0].probabilities, strict=True)
+    areas = [average_precision_score(truth[fold.test], proba[:, 1]) for fold, proba in folds]
+    assert np.sum(np.diff(recall, prepend=0.0) * precision) == pytest.approx(np.mean(areas), abs=1e-12)
+
+
 @pytest.mark.filterwarnings("ignore::merula.answers.evaluation.folds.RareClassWarning")
 def test_the_curve_of_a_constant_prediction_is_the_diagonal():
     """The frequencies of a class differ from fold to fold; that is no ranking of rows."""

@@ -182,6 +182,22 @@ def test_a_range_may_be_numbers_of_any_kind(model, kind):
     assert (seen["low"], seen["high"]) == (90, 180)
 
 
+@pytest.mark.parametrize("reference", [False, True])
+def test_sliders_of_a_pool_end_where_numbers_were_met(reference):
+    """Also where they are skewed, so that a normal distribution's tail would reach far below all of them."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"fare": np.exp(rng.normal(2.5, 1.2, 300)).round(2), "visits": rng.poisson(1.0, 300) + 0.5})
+    label = np.where(np.log(frame["fare"]) + rng.normal(0, 1, 300) > 2.6, "yes", "no")
+    model = mr.AutoBayesClassifier(2, max_rounds=20, kinds={"visits": "numeric"}).fit(frame, label, **({"reference": True} if reference else {}))  # fmt: skip
+    for column in page_data(model)["columns"]:
+        seen, met = column["seen"], frame[column["name"]]
+        assert met.min() <= seen["low"] <= met.quantile(0.05)
+        assert met.quantile(0.95) <= seen["high"] <= met.max()
+        assert met.quantile(0.4) <= seen["middle"] <= met.quantile(0.6)
+        if reference or column["name"] == "visits":
+            assert (seen["low"], seen["high"], seen["exact"]) == (met.min(), met.max(), True)
+
+
 def test_a_range_is_for_columns_of_numbers_alone(penguins):
     with pytest.raises(InputError, match="no column of numbers"):
         page_data(mr.NaiveBayesClassifier().fit(*penguins), labels={"island": {"range": [0, 1]}})

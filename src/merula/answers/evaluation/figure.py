@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from merula.answers.evaluation.metrics import Answers, RowValues, figures_of, paired_auc, row_values
+from merula.answers.evaluation.metrics import (
+    Answers,
+    RowValues,
+    figures_of,
+    paired_auc,
+    pooled_calibration_error,
+    row_values,
+)
 from merula.core import Array
 from merula.data.table.frame import Rows
 from merula.show.brief import brief
@@ -117,7 +124,8 @@ def row_standard_error(rows: RowValues) -> float | None:
 def summarise(answers: Sequence[Answers], folds: Sequence[Fold]) -> dict[str, Figure]:
     """Every figure over all folds: its mean over the folds in which it is defined.
 
-    An area that no fold defines is that of all pairs of rows tested in the same fold, without a standard error.
+    An area that no fold defines is that of all pairs of rows tested in the same fold, without a standard error; so is the
+    calibration error that of the answers of all folds together, of which a single fold has too few.
     """
     per_fold = [figures_of(fold) for fold in answers]
     if len(folds) == 1:
@@ -126,6 +134,8 @@ def summarise(answers: Sequence[Answers], folds: Sequence[Fold]) -> dict[str, Fi
         return {name: Figure(value, errors.get(name), (value,)) for name, value in per_fold[0].items()}
     values = {name: tuple(fold[name] for fold in per_fold) for name in per_fold[0]}
     together = {"auc": paired_auc(answers)} if set(values["auc"]) == {None} else {}
+    together["calibration_error"] = pooled_calibration_error(answers, [fold.test for fold in folds])
+    values["calibration_error"] = (None,) * len(folds)
     return {name: _over_folds(found, folds, together.get(name)) for name, found in values.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from merula.answers.evaluation.metrics import FIGURES
-from merula.answers.evaluation.result import BETTER, title_of
+from merula.answers.evaluation.result import legend_of, title_of
 from merula.show.colors import color_at
 from merula.show.html import CELL, Html, html_block, html_table, html_tag
 from merula.show.text import shortened
@@ -22,7 +22,10 @@ def as_html(evaluation: Evaluation) -> str:
     """The figures as a table, one column for each model, beside the calibration."""
     parts = html_tag("div", _table(evaluation)), html_tag("div", _calibration(evaluation))
     beside = html_tag("div", *parts, style="display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start")
-    notes = [BETTER + ("; the best model in bold" if len(evaluation.models) > 1 else ""), *_differences(evaluation)]
+    notes = [
+        legend_of(evaluation) + ("; the best model in bold" if len(evaluation.models) > 1 else ""),
+        *_differences(evaluation),
+    ]
     return html_block(
         html_tag("p", title_of(evaluation)),
         beside,

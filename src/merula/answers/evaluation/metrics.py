@@ -13,6 +13,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score, zero_one_
 from merula.answers.decision import REJECT, Costs, actual_costs, least_risk
 from merula.answers.evaluation.reliability import error_of
 from merula.core import Array
+from merula.data.table.frame import Rows
 
 Codes = NDArray[np.int64]
 SMALLEST = float(np.finfo(np.float64).eps)  # where scikit-learn's log loss stops
@@ -31,7 +32,7 @@ FIGURES = {
     "error": Meaning("error"),
     "auc": Meaning("AUC", "↑"),
     "calibration_error": Meaning("calibration error"),
-    "impossible": Meaning("true class given probability 0"),
+    "impossible": Meaning("true class had probability 0"),
     "mean_cost": Meaning("mean cost"),
     "mean_risk": Meaning("mean cost expected", ""),
     "coverage": Meaning("coverage", ""),
@@ -85,6 +86,12 @@ def figures_of(answers: Answers) -> dict[str, float | None]:
         "calibration_error": error_of(truth, proba, weights),
     }
     return {name: found[name] for name in FIGURES if name in found}
+
+
+def pooled_calibration_error(folds: Sequence[Answers], rows: Sequence[Rows]) -> float | None:
+    """The calibration error of the answers of all folds together; `rows` are the numbers of those that each was tested on."""
+    every = pooled(list(folds))
+    return error_of(every.truth, every.proba, every.weights, rows=np.concatenate(rows))
 
 
 def row_values(answers: Answers) -> dict[str, RowValues]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from merula.data.encode import encode_target
 from merula.data.table import label_indices, plain_label
 
 Z = 1.959963984540054  # standard deviations to either side, which hold 95 %
-DIGITS = 12  # of a gap between shares: the rest is rounding
+BINS = 15  # of the calibration error
+ROUNDING = 1e-15  # of squares of shares
 
 
 def wilson_interval(share: float, count: float) -> tuple[float, float]:
@@ -137,14 +139,16 @@ def calibration_error(
     y: Any,
     proba: Any,
     classes: Sequence[Any] | NDArray[Any],
-    bins: int = 15,
+    bins: int = BINS,
     sample_weight: Any = None,
-) -> float:
-    """The expected calibration error of the most probable class: 0 if it is right as often as it says.
+) -> float | None:
+    """The calibration error of the most probable class beyond what chance adds: 0 if it is right as often as it says.
 
-    Σ_b weight_b / weight · |accuracy_b − confidence_b| over bins of equal width (Guo et al. 2017, equation 3)
+    sqrt(Σ_b share_b · gap²_b), gap²_b = Σ_{i ≠ j in b} r_i r_j / (n_b (n_b − 1)), r = [right] − confidence, over bins of equal width
 
-    Parameters are those of `reliability_curve`.
+    As the debiased estimator of Kumar, Liang and Ma (2019, section 5): the square of a mean gap, accuracy − confidence, is too
+    large by its variance, while products of different rows are not. A sum below 0 is 0; a bin of a single row says nothing, and
+    without two rows in a bin the error is None. Other parameters are those of `reliability_curve`.
 
     Examples
     --------
@@ -157,11 +161,32 @@ def calibration_error(
     return error_of(truth, posterior, weights, bins)
 
 
-def error_of(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int = 15) -> float:
-    """`calibration_error` of classes given by their numbers."""
-    curve = confidence_curve(truth, posterior, weights, bins)
-    gaps = np.abs(np.subtract(curve.observed, curve.predicted)).round(DIGITS)
-    return float(np.average(gaps, weights=curve.count))
+def error_of(
+    truth: NDArray[np.int64],
+    posterior: Array,
+    weights: Array | None,
+    bins: int = BINS,
+    rows: NDArray[np.int64] | None = None,
+) -> float | None:
+    """`calibration_error` of classes given by their numbers; `rows` says which answers are about the same row, and make no pairs."""
+    confidence = posterior.max(axis=1)
+    index = np.searchsorted(_edges(bins)[1:-1], confidence)
+    rest = (posterior.argmax(axis=1) == truth) - confidence
+    own = np.arange(len(truth)) if rows is None else rows
+    _, first, cell = np.unique(own * bins + index, return_index=True, return_inverse=True)
+    times, sums = np.bincount(cell).astype(np.float64), np.bincount(cell, rest)
+    weight = np.ones(len(first)) if weights is None else weights[first]
+
+    def of_bins(values: NDArray[Any]) -> Array:
+        return np.asarray(np.bincount(index[first], weight * values, bins), dtype=np.float64)
+
+    mass = of_bins(times)
+    pairs, products = mass**2 - of_bins(times**2), of_bins(sums) ** 2 - of_bins(sums**2)
+    told = pairs > ROUNDING * mass**2
+    if not told.any():
+        return None
+    square = float(np.average(products[told] / pairs[told], weights=mass[told]))
+    return sqrt(square) if square > ROUNDING else 0.0
 
 
 def confidence_curve(truth: NDArray[np.int64], posterior: Array, weights: Array | None, bins: int) -> ReliabilityCurve:
@@ -173,10 +198,8 @@ def curve_of(
     hit: NDArray[np.bool_], probability: Array, weights: Array | None, bins: int, strategy: str
 ) -> ReliabilityCurve:
     """How often `hit` is true beside its probability, in bins that are closed on the right."""
-    if isinstance(bins, bool) or int(bins) != bins or bins < 1:
-        raise InputError.of("bins", bins, "a whole number from 1")
     weights = np.ones(len(hit)) if weights is None else weights
-    edges = np.linspace(0, 1, int(bins) + 1)
+    edges = _edges(bins)
     if one_of(strategy, ("uniform", "quantile"), "strategy") == "quantile":
         edges = _quantiles(probability, weights, edges * 100 / 100)  # rounded as percentiles are
     index = np.searchsorted(edges[1:-1], probability)
@@ -189,6 +212,13 @@ def curve_of(
         tuple((hits[used] / count[used]).tolist()),
         tuple(count[used].tolist()),
     )
+
+
+def _edges(bins: int) -> Array:
+    """Where bins of equal width begin and end."""
+    if isinstance(bins, bool) or int(bins) != bins or bins < 1:
+        raise InputError.of("bins", bins, "a whole number from 1")
+    return np.linspace(0, 1, int(bins) + 1)
 
 
 def _quantiles(values: Array, weights: Array, shares: Array) -> Array:

@@ -63,7 +63,8 @@ def evaluate(
 
     A figure is the mean of its values in the folds; its standard error allows for folds sharing training rows:
     sqrt((1/J + n_test / n_train) · s²) over J folds (Nadeau and Bengio 2003). On a single split it is that of a mean
-    over rows, s / √n, and None for AUC and calibration error. What is undefined is None, and left out of means.
+    over rows, s / √n, and None for AUC. What is undefined is None, and left out of means. The calibration error is that of
+    the answers of all folds together, without a standard error.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from scipy.stats import norm, t as student
 
 from merula.answers.evaluation.figure import Difference
 from merula.answers.evaluation.metrics import FIGURES, Answers, figures_of, paired_auc, pooled, row_values
-from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve
+from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, error_of
 from merula.core import Array, InputError, one_of
 from merula.core.plain import to_plain
 from merula.data.schema import Label, sort_labels
@@ -257,6 +257,7 @@ class _Held:
         figures: dict[str, GroupFigure] = {name: GroupFigure(value) for name, value in figures_of(whole).items()}
         figures |= {name: self._mean(values, rows, name) for name, values in self.values.items()}
         figures["auc"] = _area(some)
+        figures["calibration_error"] = GroupFigure(error_of(whole.truth, whole.proba, whole.weights, rows=self.at[inside[self.at]]))  # fmt: skip
         observed = {label: self._mean(self.evaluation.truth == k, rows) for k, label in enumerate(self.evaluation.classes)}  # fmt: skip
         shares = np.average(self.proba[rows], axis=0, weights=self.weights[rows])
         expected = dict(zip(self.evaluation.classes, shares.tolist(), strict=True))

@@ -67,7 +67,7 @@ def _size(difference: float, standard_error: float | None) -> str:
 def _of_parts(name: str, parts: Parts) -> str:
     """Which part tells most by itself, and what leaving each out would cost."""
     best = min(parts.each, key=lambda part: part.log_loss)
-    found = f"On rows left out at fit, the best part of {name} is {best.title} (log loss {fixed(best.log_loss)}; all parts together {fixed(parts.log_loss)})."
+    found = f"On rows left out at fit, the best part of {name} is {best.title} (log loss {fixed(best.log_loss)}; all parts together {fixed(parts.log_loss)}, slightly optimistic, as these rows chose their weights)."
     missed = [part for part in parts.each if part.gain > max(SURE * part.standard_error, SHOWN)]
     costs = [f"{part.title} by {_size(part.gain, part.standard_error)}" for part in sorted(missed, key=lambda part: -part.gain)]  # fmt: skip
     spared = [part.title for part in parts.each if part not in missed]

@@ -8,6 +8,7 @@ import numpy as np
 
 from merula.answers.explanation.largest import checked_top
 from merula.answers.explanation.layout import Part, lay_out
+from merula.answers.explanation.steps import Step, steps_of
 from merula.core import InputError
 from merula.show.colors import TOTAL, sided
 from merula.show.numbers import NOTHING, signed
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from merula.answers.explanation.reasons import Explanation
 
 PROBABILITIES = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999]
-Step = tuple[str, float]  # a label and its weight of evidence
 
 
 def waterfall(explanation: Explanation, ax: Any = None, top: int | str = 20) -> Any:
@@ -40,15 +40,10 @@ def waterfall(explanation: Explanation, ax: Any = None, top: int | str = 20) -> 
 
 
 def _steps(part: Part, top: int | None) -> list[Step]:
-    """Label and weight of evidence of each step: strongest first, the weakest together, what decides alone last."""
-    known = sorted(((line.brief, line.weight or 0.0) for line in part.known), key=lambda step: -abs(step[1]))
-    deciding = [step for step in known if np.isinf(step[1])]
-    known = known[len(deciding) :]
-    steps = known if top is None or len(known) <= top + 1 else known[:top]
-    rest = known[len(steps) :]
-    others = [(f"{len(rest)} other columns", float(sum(weight for _, weight in rest)))] if rest else []
-    unknown = len(part.reasons) - len(part.known)
-    return [*steps, *others, *([(f"{unknown} missing", 0.0)] if unknown else []), *deciding]
+    """Every step; before what decides alone, how many columns are missing."""
+    steps, unknown = steps_of(part, top), len(part.reasons) - len(part.known)
+    finite = [step for step in steps if np.isfinite(step[1])]
+    return [*finite, *([(f"{unknown} missing", 0.0)] if unknown else []), *steps[len(finite) :]]
 
 
 def _draw(ax: Any, before: float, steps: list[Step], after: float) -> None:

@@ -48,7 +48,7 @@ def demonstrate(table: str, target: str | None, folder: str, console: Console) -
     proba = saved.model.predict_proba(task.table)
     index = int(proba.max(axis=1).argmin())
     row = task.features.slice(index, 1)
-    yield f"{_title(f'Why: row {index + 1}, one of the least certain')}\n{explain(saved.model, row)}"
+    yield f"{_title(f'Why: row {task.row_numbers[index]:,}, one of the least certain')}\n{explain(saved.model, row)}"
     yield f"{_title('What to do')}\n{_decision(saved, proba[index : index + 1], table)}"
     _report(asked, task, found, page, console)
     yield f"{_title('Saved')}\n{_saved(saved, task, proba)}\nreport: {page}"
@@ -71,6 +71,8 @@ def _report(asked: Asked, task: Task, found: Evaluation, page: str, console: Con
             title=f"{Path(asked.table).name}: {asked.target}" if asked.table != "-" else asked.target,
             command=join(["merula", *asked.typed("report", model="auto", cv=FOLDS, output=page)]),
             remarks=dict.fromkeys(task.kinds, "") | {remark.column: remark.text for remark in task.remarks},
+            row_numbers=task.row_numbers,
+            left_out=task.left_out,
             evaluation=found,
             progress=console.shows_progress,
         )

@@ -179,6 +179,8 @@ def report_file(
                 ]
             ),
             remarks=_remarks(task, asked),
+            row_numbers=task.row_numbers,
+            left_out=task.left_out,
             progress=console.shows_progress,
         )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from merula.classify.advice import AlikeClassesWarning, Remark, TargetColumnWarning, advised_kinds, check_target, review
 from merula.classify.sentinels import SentinelWarning
@@ -112,6 +114,8 @@ class Task:
     groups: Any = None
     times: Any = None
     said: tuple[SaidNote, ...] = ()
+    row_numbers: Any = None  # of the file, from 1: rows without a class or a time are left out
+    left_out: Mapping[str, int] = field(default_factory=dict)  # so many rows, for lack of what
     counted: int | None = None  # of a large table, of which this holds some rows
     unlabelled: Any = None  # the columns of rows without a class, where they are asked for
 
@@ -162,9 +166,8 @@ def read_task(
     with console.warnings_as_notes():
         table = named_table(asked.table, replace(asked.file, words=words)) if some_rows is None else some_rows
     _check_names(asked, table.column_names)
-    left_out = table[asked.target].null_count
     unlabelled = _without_classes(table, asked)
-    table, times = with_times(_with_classes(table, asked, console), asked, console)
+    table, times, row_numbers, left_out = _with_classes_and_times(table, asked, console)
     if some_rows is None:  # others of a large table are counted as they are written
         place = table.column_names.index(asked.target)
         table = table.set_column(
@@ -180,7 +183,10 @@ def read_task(
             remedy="there is nothing to learn from",
         )
     kinds = _stated(asked, aside, features.column_names, like)
-    target, opened = _classes(table, asked.target, console, left_out, is_part), open_table(features)
+    target, opened = (
+        _classes(table, asked.target, console, left_out.get(asked.target, 0), is_part),
+        open_table(features),
+    )
     schema, _ = infer_schema(opened, kinds)
     remarks = review(opened, schema, target if len(target.classes) > 1 else None, kinds)
     note_readings(schema, opened, console)
@@ -204,6 +210,8 @@ def read_task(
         groups,
         times,
         tuple(console.said[before:]),
+        row_numbers,
+        left_out,
         unlabelled=unlabelled,
     )
 
@@ -233,6 +241,16 @@ def _check_names(asked: Asked, names: list[str]) -> None:
             raise InputError.at(
                 option, f"is {name!r}, which is the target itself", got=name, remedy="name another column"
             )
+
+
+def _with_classes_and_times(table: Any, asked: Asked, console: Console) -> tuple[Any, Any, Any, dict[str, int]]:
+    """The rows that can be learned from, their times, their numbers in the file, and how many are left out for lack of what."""
+    labelled = np.flatnonzero(table[asked.target].is_valid().to_numpy(zero_copy_only=False))
+    without = {asked.target: table.num_rows - len(labelled)}
+    table, times, known = with_times(_with_classes(table, asked, console), asked, console)
+    if asked.by_time is not None and asked.by_time != asked.target:
+        without[asked.by_time] = int((~known).sum())
+    return table, times, labelled[known] + 1, {name: rows for name, rows in without.items() if rows}
 
 
 def _with_classes(table: Any, asked: Asked, console: Console) -> Any:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 FOLDS = 5
 
 
-def with_times(table: Any, asked: Asked, console: Console) -> tuple[Any, Any]:
-    """The rows of which it is known when they were, and the rank of each in time; all of them and None where nobody asks."""
+def with_times(table: Any, asked: Asked, console: Console) -> tuple[Any, Any, Any]:
+    """The rows of which it is known when they were, the rank of each in time, and which they are; all of them and None where nobody asks."""
     if asked.by_time is None:
-        return table, None
+        return table, None, np.ones(table.num_rows, dtype=bool)
     if asked.groups is not None:
         raise InputError.at("--by-time", "and --groups deal rows to folds in two ways", remedy="leave out one of them")
     times, known = _times(table, asked.by_time, console)
@@ -35,7 +35,7 @@ def with_times(table: Any, asked: Asked, console: Console) -> tuple[Any, Any]:
         console.note(rows_without(missing, table.num_rows, asked.by_time))
         table, times = table.filter(known), times[known]
     try:
-        return table, checked_times(times, table.num_rows)
+        return table, checked_times(times, table.num_rows), known
     except InputError as error:
         raise renamed(error, {"times ": f"--by-time is {asked.by_time!r}, which "}, {}) from None
 

@@ -28,7 +28,7 @@ from merula.report.findings.learned_effects import learned_effects
 from merula.report.findings.nomograms import drawn_nomogram
 from merula.report.findings.origin import origin_of
 from merula.report.findings.result import Findings
-from merula.report.findings.row_stories import row_stories
+from merula.report.findings.row_stories import checked_numbers, row_stories
 from merula.show.progress import progress_bar
 
 TITLE = "Report"
@@ -55,6 +55,8 @@ def collect_findings(
     title: str | None = None,
     command: str | None = None,
     remarks: Mapping[str, str] | None = None,
+    row_numbers: Any = None,
+    left_out: Mapping[str, int] | None = None,
     evaluation: Evaluation | None = None,
     progress: bool | None = None,
 ) -> Findings:
@@ -72,6 +74,10 @@ def collect_findings(
         The command line that asked for it.
     remarks : {column: words}, optional
         What was already pointed out of columns, such as why one is left out.
+    row_numbers : array of shape (n_samples,), optional
+        The number of each row in the table that it comes from, where some of its rows are left out; 1, 2, 3, … unless given.
+    left_out : {column: rows}, optional
+        How many rows of that table are not among these, for lack of what.
     evaluation : Evaluation, optional
         What `evaluate` found of these models on these rows, so that it is not done again; see `write_report`.
 
@@ -97,13 +103,13 @@ def collect_findings(
         step("fitting on all rows")
         own = underlying(clone(first).fit(X, y, **weighed))
         step("explaining")
-        explained = _explained(own, X, y, evaluation)
+        explained = _explained(own, X, y, evaluation, checked_numbers(row_numbers, len(evaluation.truth)))
     schema = own.schema_ if isinstance(own, BayesianClassifier) else None
     stated = _asked(evaluation, repeats, times, sample_weight, learning_curve, by, min_rows)
     return Findings(
         title=title or (f"{TITLE}: {target}" if target else TITLE),
         target=target,
-        data=summarise_data(X, Target(evaluation.truth, label_array(evaluation.classes)), schema, remarks),
+        data=summarise_data(X, Target(evaluation.truth, label_array(evaluation.classes)), schema, remarks, left_out),
         origin=origin_of(evaluation, first, cv, random_state, stated, command),
         **_measured(evaluation),
         **explained,
@@ -164,7 +170,7 @@ def _measured(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _explained(model: Any, X: Any, y: Any, evaluation: Evaluation) -> dict[str, Any]:
+def _explained(model: Any, X: Any, y: Any, evaluation: Evaluation, numbers: NDArray[np.int64]) -> dict[str, Any]:
     """What only a model made of terms can be asked, and why, where it cannot."""
     if not isinstance(model, BayesianClassifier):
         return {
@@ -179,7 +185,7 @@ def _explained(model: Any, X: Any, y: Any, evaluation: Evaluation) -> dict[str, 
     return {
         **_of_columns(model, rows, truth, evaluation.weights),
         "nomogram": points,
-        "rows": () if averaged else row_stories(model, rows, truth),
+        "rows": () if averaged else row_stories(model, rows, truth, numbers),
         "notes": {part: why for part, why in (("nomogram", reason), ("rows", averaged)) if why},
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_curve
+from sklearn.metrics import precision_recall_curve, roc_curve
 
 from merula.answers.decision import binary_threshold
 from merula.answers.evaluation import Evaluation, ModelEvaluation
@@ -18,6 +18,7 @@ MOST_POINTS = 200  # of a curve: more are not seen on a page
 MOST_CLASSES = 8  # that get a curve of their own
 THRESHOLDS = 101
 RANKED = 0.5  # of the rows
+ROUNDING = 1e-12  # of a share
 
 
 def tested(evaluation: Evaluation, model: ModelEvaluation) -> Answers:
@@ -57,10 +58,8 @@ def _rating(folds: list[Answers], model: str, label: Any, index: int) -> RatingC
         return None
     own, rest = np.transpose([_masses(fold, index) for fold in ranked])
     false, found = _mean_roc([_roc(fold, index) for fold in ranked], own * rest)
-    hits, alarms = found * own.sum(), false * rest.sum()
-    taken = hits + alarms > 0
-    precision = hits[taken] / (hits + alarms)[taken]
-    return RatingCurve(model, label, _thinned(false, found), _thinned(found[taken], precision))
+    recall, precision = _mean_precision([_precision(fold, index) for fold in ranked], own)
+    return RatingCurve(model, label, _thinned(false, found), _thinned(recall, precision))
 
 
 def _masses(answers: Answers, index: int) -> tuple[float, float]:
@@ -73,6 +72,24 @@ def _masses(answers: Answers, index: int) -> tuple[float, float]:
 def _roc(answers: Answers, index: int) -> tuple[Array, Array]:
     false, found, _ = roc_curve(answers.truth == index, answers.proba[:, index], sample_weight=answers.weights)
     return false, found
+
+
+def _precision(answers: Answers, index: int) -> tuple[Array, Array]:
+    """The recalls above 0 that are reached, and the best precision at each."""
+    precision, recall, _ = precision_recall_curve(answers.truth == index, answers.proba[:, index], sample_weight=answers.weights)  # fmt: skip
+    reached, first = np.unique(recall[:-1][::-1], return_index=True)  # of thresholds that find as many, the highest
+    kept = reached > 0
+    return reached[kept], precision[:-1][::-1][first][kept]
+
+
+def _mean_precision(curves: list[tuple[Array, Array]], weights: Array) -> tuple[Array, Array]:
+    """The mean of precisions at equal recall, each that of the highest threshold which finds at least so many.
+
+    The area, Σ (recall_n − recall_n−1) · precision_n, is the mean of the average precisions.
+    """
+    recall = np.unique(np.concatenate([reached for reached, _ in curves]))
+    told = [precision[np.searchsorted(reached, recall - ROUNDING)] for reached, precision in curves]
+    return recall, np.average(told, axis=0, weights=weights)
 
 
 def _mean_roc(curves: list[tuple[Array, Array]], weights: Array) -> tuple[Array, Array]:

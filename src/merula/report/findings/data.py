@@ -23,12 +23,17 @@ COMMONEST = 5  # levels that are named
 
 
 def summarise_data(
-    X: Any, target: Target, schema: Schema | None = None, remarks: Mapping[str, str] | None = None
+    X: Any,
+    target: Target,
+    schema: Schema | None = None,
+    remarks: Mapping[str, str] | None = None,
+    left_out: Mapping[str, int] | None = None,
 ) -> DataSummary | None:
     """What the table holds, column by column; None for a matrix of counted words, whose columns are words.
 
     `schema` says how a fitted model reads the columns; without one, they are read as a model would. `remarks` are what
-    was already pointed out of them, "" for nothing; columns that it does not name are looked at here.
+    was already pointed out of them, "" for nothing; columns that it does not name are looked at here. Rows that
+    the table had besides are `left_out`, so many for lack of what.
     """
     table = open_table(X)
     if isinstance(table, SparseTable) or (schema is not None and is_counted(schema)):
@@ -45,7 +50,7 @@ def summarise_data(
         for index, column in enumerate(read.columns)
     )
     _digest_words(digest, [str(label) for label in target.classes[target.codes].tolist()])
-    return DataSummary(table.rows, summaries, digest.hexdigest())
+    return DataSummary(table.rows, summaries, digest.hexdigest(), dict(left_out or {}))
 
 
 def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str], digest: Any) -> ColumnSummary:

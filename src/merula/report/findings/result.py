@@ -35,11 +35,15 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """The table: its rows, its columns, and a fingerprint that another copy of the same data has too."""
+    """The table: its rows, its columns, and a fingerprint that another copy of the same data has too.
+
+    Rows that were not learned from are ``left_out``: so many, for lack of what.
+    """
 
     rows: int
     columns: tuple[ColumnSummary, ...]
     fingerprint: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def missing(self) -> int:
@@ -185,7 +189,9 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class RowStory:
-    """One row explained, and why it was chosen: "least certain", "most certain" or "most surprising"; rows count from 1.
+    """One row explained, and why it was chosen: "least certain", "most certain" or "most surprising".
+
+    Its ``number`` is that in the table that was read, from 1, rows counted that were left out.
 
     ``words`` are the most telling words of its texts, with their weights of evidence for the explained class against the
     ``rival``, the most probable of the others.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from merula.answers.explanation import explain
 from merula.answers.explanation.reasons import Explanation
 from merula.classify.base import BayesianClassifier
-from merula.core import Array
+from merula.core import Array, InputError
 from merula.core.logspace import to_posterior
 from merula.data.encode import Encoded
 from merula.data.encode.tokens import words
@@ -23,21 +24,33 @@ MOST_WORDS = 10  # of a text, that are named
 CHOSEN = {"least certain": 3, "most surprising": 2, "most certain": 2}
 
 
-def row_stories(model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64]) -> tuple[RowStory, ...]:
-    """The chosen rows with their explanations, by a model that has seen them."""
+def checked_numbers(numbers: Any, rows: int) -> NDArray[np.int64]:
+    """What the rows are called: 1, 2, 3, … unless they are given."""
+    if numbers is None:
+        return np.arange(1, rows + 1)
+    given = np.asarray(numbers)
+    if given.shape != (rows,) or given.dtype.kind not in "iu":
+        raise InputError.at("row_numbers", f"has the shape {given.shape} and holds {given.dtype}", expected=f"a whole number for each of {rows:,} rows")  # fmt: skip
+    return given.astype(np.int64)
+
+
+def row_stories(
+    model: BayesianClassifier, rows: Encoded, truth: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> tuple[RowStory, ...]:
+    """The chosen rows with their `numbers` and explanations, by a model that has seen them."""
     labels = [plain_label(label) for label in model.classes_.tolist()]
     posterior, _ = model.fitted_.score(rows, to_posterior, model.n_jobs)
     return tuple(
-        _story(model, row, why, labels[truth[row]], explain(model, rows.take(np.array([row]))))
+        _story(model, int(numbers[row]), why, labels[truth[row]], explain(model, rows.take(np.array([row]))))
         for why, row in chosen_rows(posterior, truth)
     )
 
 
-def _story(model: BayesianClassifier, row: int, why: str, truth: Label, explanation: Explanation) -> RowStory:
+def _story(model: BayesianClassifier, number: int, why: str, truth: Label, explanation: Explanation) -> RowStory:
     position = explanation.classes.index(explanation.label)
     others = [k for k in np.argsort(-explanation.posterior, kind="stable").tolist() if k != position]
     telling = _telling_words(model, explanation, position, others[0])
-    return RowStory(row + 1, why, truth, explanation, telling, explanation.classes[others[0]])
+    return RowStory(number, why, truth, explanation, telling, explanation.classes[others[0]])
 
 
 def _telling_words(

@@ -5,32 +5,38 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from merula.classify.base import BayesianClassifier
 from merula.classify.readable import DAY, is_of_the_day, shown, unit_of
-from merula.core import InputError
+from merula.core import Array, InputError
 from merula.data.encode.kinds import COUNTED
 from merula.data.schema import BOOLEANS, FIGURES, MIXED, OTHER, Column, Label
 from merula.data.words import as_labels
 from merula.distributions.columnwise import ColumnwiseDistribution
 from merula.stats import ValueCounts
 from merula.stats.labels import rows_of_levels
+from merula.stats.marginals import Marginal, marginals
+from merula.stats.rounded import EXACT
 from merula.web.page.context import Context
 from merula.web.page.plain import number
 
+ROUNDING = 1e-18  # of squares, in units of the column
 TAIL = 0.0005  # of a class's mass beyond the range that a slider goes over, where the values met are not known
 
 
 def columns_data(model: BayesianClassifier, context: Context) -> list[dict[str, Any]]:
-    """Every column of the model as the page's form needs it; of a pool, its joint part tells what was seen."""
+    """Every column of the model as the page's form needs it; of a pool, its joint part tells what was seen where the pool itself keeps nothing of it."""
     told = vars(model).get("joint_", model)
     rows = {**_rows_of_levels(told), **_rows_of_levels(model)}
     found = [_column(model, column, context, rows) for column in model.schema_.columns]
     for data, column in zip(found, model.schema_.columns, strict=True):
-        if column.kind in ("numeric", "count", "datetime") and (seen := _seen(told, column)):
+        if column.kind not in ("numeric", "count", "datetime"):
+            continue
+        knows = _met(model, column.name) is not None or _kept(model, column.name) is not None
+        if seen := _seen(model if knows else told, column):
             data["seen"] = seen
     return found
 
@@ -102,35 +108,62 @@ def _rows_of_levels(model: BayesianClassifier) -> dict[str, dict[Label, float]]:
 
 
 def _seen(model: BayesianClassifier, column: Column) -> dict[str, Any] | None:
-    """The lowest and highest number met and one in the middle, or where nearly all of the mass is; None where nothing tells."""
-    met = _met(model, column.name)
-    places = _places(model, column.name)
+    """The lowest and highest number met and one in the middle, or where nearly all of the mass is; None where nothing tells.
+
+    Where intervals of numbers were kept, these ends are numbers that were met in the outermost ones.
+    """
+    met, kept = _met(model, column.name), _kept(model, column.name)
+    places = kept.places if kept else _places(model, column.name)
     if places is None or not np.isfinite(places).all():
         return None
     low, middle, high = places
     ends = {"low": met[0], "high": met[1]} if met else {"low": low, "high": high}
     if is_of_the_day(column):
         ends = {name: min(max(end, 0.0), DAY - 1.0) for name, end in ends.items()}
-    whole = column.kind == "count" or (met is not None and met[2])
-    return {**ends, "middle": min(max(middle, ends["low"]), ends["high"]), "whole": whole, "exact": met is not None}
+    whole = column.kind == "count" or (met is not None and met[2]) or (kept is not None and kept.whole)
+    exact = met is not None or (kept is not None and kept.exact)
+    return {**ends, "middle": min(max(middle, ends["low"]), ends["high"]), "whole": whole, "exact": exact}
+
+
+class _Kept(NamedTuple):
+    """The lowest, the middle and the highest of the numbers that stand for intervals, whether all that were met are whole, and are these."""
+
+    places: tuple[float, float, float]
+    whole: bool
+    exact: bool
+
+
+def _kept(model: BayesianClassifier, name: str) -> _Kept | None:
+    """What the intervals tell that effects are averaged over; None where there are none."""
+    told = model.fitted_.marginals
+    if told is None or name not in told.places or told.level_sets[j := told.places[name]] is not None:
+        return None
+    met = told.shares[j] > 0  # others were asked about, and hold no row
+    if not met.any():
+        return None
+    numbers, upto = told.typical[j][met], np.cumsum(told.shares[j][met])
+    exact = bool((told.variances[j][met] <= ROUNDING).all())
+    middle = numbers[np.searchsorted(upto, upto[-1] / 2)]
+    whole = exact and bool((numbers == np.floor(numbers)).all())
+    return _Kept((float(numbers[0]), float(middle), float(numbers[-1])), whole, exact)
 
 
 def _places(model: BayesianClassifier, name: str) -> tuple[float, float, float] | None:
-    """Where the mass of a column begins, has its middle and ends, by the parts that know it, or by its marginal."""
-    marginals, told = model.fitted_.marginals, []
+    """Where the mass of a column begins, has its middle and ends, by the parts that know it."""
+    told = []
     for part in model.fitted_.factors_of(name):
         with suppress(InputError):  # corrections and questions do not tell where a column's mass is
             told.append(part.quantiles(name, np.array([TAIL, 0.5, 1 - TAIL]), len(model.classes_)))
-    if told:
-        low, middle, high = np.hstack(told)
-        return float(np.nanmin(low)), float(np.nanmedian(middle)), float(np.nanmax(high))
-    if marginals is None or name not in marginals.places:
+    if not told:
         return None
-    j = marginals.places[name]
-    mean, spread = marginals.means[j], 2 * np.sqrt(marginals.variances[j])
-    places = np.array([mean[0] - spread[0], np.average(mean, weights=marginals.shares[j]), mean[-1] + spread[-1]])
-    low, middle, high = (marginals.center[j] + marginals.unit[j] * places).tolist()
-    return low, middle, high
+    low, middle, high = np.hstack(told)
+    return float(np.nanmin(low)), float(np.nanmedian(middle)), float(np.nanmax(high))
+
+
+def _values(told: Marginal | None) -> Array | None:
+    """The numbers that were met, unless they were rounded."""
+    kept = told is not None and told.power <= EXACT and told.values is not None and len(told.values)
+    return told.values if told is not None and kept else None
 
 
 def _met(model: BayesianClassifier, name: str) -> tuple[float, float, bool] | None:
@@ -139,6 +172,8 @@ def _met(model: BayesianClassifier, name: str) -> tuple[float, float, bool] | No
     for block in collected.blocks if collected else ():
         if isinstance(block, ValueCounts) and name in block.columns and len(values := block.values[block.columns.index(name)]):  # fmt: skip
             return float(values[0]), float(values[-1]), bool((values == np.floor(values)).all())
+    if collected and collected.reference and (numbers := _values(marginals(collected.reference).get(name))) is not None:
+        return float(numbers[0]), float(numbers[-1]), bool((numbers == np.floor(numbers)).all())
     for part in model.fitted_.factors_of(name):
         if isinstance(part, ColumnwiseDistribution) and not np.isnan(part.lowest[0]):
             return float(part.lowest[0]), float(part.highest[0]), False
