@@ -387,3 +387,29 @@ def test_days_of_named_months_do_not_tell_the_order_of_new_ones(write):
     model = mr.NaiveBayesClassifier().fit(pd.DataFrame({"day": days.dt.strftime("%d %b %Y")}), days.dt.month < 5)
     written, plain = (model.predict_proba(pd.DataFrame({"day": [one]})) for one in ("03/05/2018", "5 Mar 2018"))
     np.testing.assert_array_equal(written, plain)
+
+
+@pytest.mark.parametrize("header", ["{id},wing", "{id}\twing", "{ ring no. },wing", "[id],wing"])
+def test_names_in_braces_are_no_json(write, header):
+    sign = "\t" if "\t" in header else ","
+    path = write(header + "\n" + "".join(f"{k}{sign}{4.9 + k}\n" for k in range(30)))
+    found, _ = read(path)
+    assert list(found.values()) == [list(range(30)), [4.9 + k for k in range(30)]]
+    name = header.partition(sign)[0]
+    assert mr.NaiveBayesClassifier().fit_table(path, target=name).schema_.names == ("wing",)
+
+
+@pytest.mark.parametrize("text", ['{id: 1, "wing": 4.9}', "{'id': 1}", "{id"])
+def test_what_only_begins_like_json_is_told_so(write, text):
+    with pytest.raises(mr.InputError):
+        mr.read_table(write(text + "\n"))
+
+
+@pytest.mark.parametrize("size", [200, 2**24])
+def test_zero_bytes_between_characters_in_pieces(write, monkeypatch, size):
+    path = write("bird,wing\n" + "wren,4.9\x00\ntit,\x006.1\nti\x00t,5.8\n" * 40)
+    monkeypatch.setattr(lines, "BYTES", size)
+    with pytest.warns(UserWarning, match="zero bytes between characters, which no text holds, left out"):
+        model = mr.NaiveBayesClassifier().fit_table(path, target="bird")
+    assert model.classes_.tolist() == ["tit", "wren"]
+    np.testing.assert_allclose(np.exp(model.class_log_prior_), [2 / 3, 1 / 3])

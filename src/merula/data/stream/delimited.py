@@ -18,7 +18,7 @@ from merula.data.table.delimited import Layout, layout_of, read_delimited, witho
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
 from merula.data.table.header_again import FEWEST_BETWEEN, header_again
 from merula.data.table.stand_ins import noted
-from merula.data.table.text_encoding import encoding_of, in_utf8
+from merula.data.table.text_encoding import encoding_of, in_utf8, without_zeros
 from merula.data.table.times_of_day import in_seconds
 from merula.data.table.unusual import refuse_unusual
 from merula.show.numbers import several
@@ -38,6 +38,7 @@ class DelimitedFiles:
     options: FileOptions = NOTHING_STATED
     again: bool = True
     _skipped: dict[str, set[int]] = field(default_factory=dict)  # lines that were left out of each file
+    _zeros: set[str] = field(default_factory=set)  # files with zero bytes between characters
     _footers: set[str] = field(default_factory=set)  # files whose remarks below the rows were told
     _repeats: set[str] = field(default_factory=set)  # files of which it was told that their header stands again
 
@@ -48,6 +49,7 @@ class DelimitedFiles:
         for path in self.paths:
             block = _first_block(path, FEW if first.is_enough else None)
             try:
+                block = self._without_zeros(path, block)
                 encoding = self._encoding(block.data)
                 data = in_utf8(block.data, encoding)
                 refuse_unusual(data)
@@ -73,6 +75,12 @@ class DelimitedFiles:
             return read_delimited(block.data, options, block.done == 1.0)
 
         return read
+
+    def _without_zeros(self, path: str, block: Block) -> Block:
+        """The first block of a file without zero bytes between its characters, which all of its blocks are read without then."""
+        data = without_zeros(block.data, self.options.encoding)
+        self._zeros.update([path] if data is not block.data else [])
+        return replace(block, data=data)
 
     def _encoding(self, data: bytes) -> str:
         encoding = encoding_of(data, self.options.encoding)
@@ -101,10 +109,9 @@ class DelimitedFiles:
                     yield Piece(f"{path}, from line {block.line:,}", lines, done)
                 number += 1
 
-    @staticmethod
-    def in_utf8(block: Block, layout: Layout, encoding: str) -> Block:
+    def in_utf8(self, path: str, block: Block, layout: Layout, encoding: str) -> Block:
         """The rows of a block in UTF-8, without the header."""
-        data = in_utf8(block.data, encoding)
+        data = in_utf8(block.data.replace(b"\0", b"") if path in self._zeros else block.data, encoding)
         start = layout.rows if block.line == 1 else 0
         return Block(data[start:], block.line + data.count(b"\n", 0, start), block.done)
 
@@ -189,7 +196,7 @@ class _Lines:
     last: bool  # of its file
 
     def __call__(self, columns: Sequence[str], types: Mapping[str, Any]) -> Iterator[Any]:
-        block = self.files.in_utf8(self.block, self.layout, self.encoding)
+        block = self.files.in_utf8(self.path, self.block, self.layout, self.encoding)
         block = self.files.without_repeats(self.path, block, self.layout, self.block.line == 1)
         block = self.files.without_footer(self.path, block, self.layout) if self.last else block
         part = replace(self, block=block)

@@ -22,7 +22,7 @@ from merula.data.stream.lines import PACKED
 from merula.data.stream.pieces import Stream
 from merula.data.table.declared_sizes import MARK
 from merula.data.table.file_options import NOTHING_STATED, FileOptions
-from merula.data.table.read import files_named
+from merula.data.table.read import NAME_IN_BRACES, files_named
 
 PARQUET = b"PAR1"
 ZIP, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # workbooks and models
@@ -145,7 +145,7 @@ def _kind(path: str) -> str:
     if not start.strip():
         raise InputError.at(path, "is empty")
     first = start.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if first[:1] == b"{":
+    if first[:1] == b"{" and not NAME_IN_BRACES.match(first):
         return "JSON" if _is_whole_row(first) else "other"
     return "other" if first[:1] == b"[" and first[1:].lstrip()[:1] in (b"{", b"[") else "CSV"
 

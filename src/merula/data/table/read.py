@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 import struct
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -39,6 +40,7 @@ from merula.data.table.views import without_views
 
 PathLike = str | os.PathLike[str]
 STANDARD = "-"  # standard input or output
+NAME_IN_BRACES = re.compile(rb'\{\s*[^\s"{}:][^"{}:\r\n]*\}')  # of a column of CSV: keys of JSON are quoted
 NETWORK = b'"merula network"'  # in the first line of a network in JSON
 NEEDS_ARROW = "tables in files are read by pyarrow, which is not installed: pip install 'merula[cli]'"
 
@@ -199,8 +201,8 @@ def _reader(data: bytes) -> Callable[[bytes, FileOptions], Any]:
     """The reader for what these bytes are, by the signature each format begins with."""
     if not data[:4096].strip() and not data.strip():  # the second copies the whole file
         raise InputError("is empty")
-    first = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    plain = {b"{": _read_json_lines, b"[": _read_bracket}.get(first, read_csv)
+    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    plain = {b"{": _read_json_lines, b"[": _read_bracket}.get(b"" if NAME_IN_BRACES.match(start) else start[:1], read_csv)  # fmt: skip
     return next((reader for signature, reader in SIGNATURES.items() if data.startswith(signature)), plain)
 
 

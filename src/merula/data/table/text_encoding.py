@@ -73,7 +73,7 @@ def _told(data: bytes, stated: str | None) -> str:
 
 def in_utf8(data: bytes, encoding: str | None) -> bytes:
     """The same text in UTF-8 without a mark; a ValueError that says where it is not in the encoding, or no text at all."""
-    data = _without_zeros(data) if encoding is None and marked_encoding(data) is None else data
+    data = without_zeros(data, encoding)
     data = _without_end_mark(data, encoding)
     chosen = _told(data, encoding)
     if chosen == "utf-8" and data.isascii():
@@ -114,8 +114,10 @@ def _without_end_mark(data: bytes, encoding: str | None) -> bytes:
     return data.rstrip(ends) + b"\n" if marked else data
 
 
-def _without_zeros(data: bytes) -> bytes:
-    """The text without zero bytes that a program left between its characters, below its first line; anything else as it is."""
+def without_zeros(data: bytes, encoding: str | None) -> bytes:
+    """The text without zero bytes that a program left between its characters, below its first line; anything else, and what has an encoding, as it is."""
+    if encoding is not None or marked_encoding(data) is not None:
+        return data
     first = data[:SAMPLE].partition(b"\n")[0]
     if b"\0" not in data[:SAMPLE] or b"\0" in first or not first.strip():
         return data
