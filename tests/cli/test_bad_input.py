@@ -173,7 +173,9 @@ def test_target_that_is_a_measurement(merula):
 
 def test_target_with_fractions(merula):
     check(
-        merula("fit", "penguins", "-t", "bill_length_mm"), BAD_INPUT, "'bill_length_mm' names no classes", "fractions"
+        merula("fit", "penguins", "-t", "bill_length_mm"),
+        BAD_INPUT,
+        "'bill_length_mm' holds continuous numbers, not classes",
     )
 
 

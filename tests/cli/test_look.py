@@ -62,7 +62,7 @@ def test_what_was_decided_of_the_file_stands_above_its_columns(merula, folder):
     assert top.startswith("31 rows, 3 columns (")
     for words in (
         "read as Windows-1252 (found by its bytes); --encoding NAME says another",
-        "the first 2 lines are no header but a title, and skipped ('Birds of the river'); --skip-rows 0 keeps them",
+        "the first 2 lines are a title, not a header, and are skipped ('Birds of the river'); --skip-rows 0 keeps them",
         "the name 'wing' stands over several columns, which are called 'wing', 'wing 2'",
         "column 'wing' holds numbers and 'unknown', read as missing",
     ):
@@ -151,7 +151,7 @@ def test_in_python_a_matrix_has_no_target():
 
 def test_a_notebook_shows_what_was_decided_of_the_file():
     found = mr.look(MESSY / "title-lines.csv", "species")
-    assert "the first 3 lines are no header but a title" in found._repr_html_()
+    assert "the first 3 lines are a title, not a header" in found._repr_html_()
     assert found.to_frame()["column"].tolist() == [one["column"] for one in found.to_dict()["columns"]]
 
 

@@ -257,3 +257,7 @@ def test_the_word_for_missing_is_named(merula, folder):
 
 def test_a_file_where_the_demo_wants_a_folder(merula, birds):
     check(merula("demo", "--folder", birds), BAD_INPUT, f"--folder is {birds}, which is a file")
+
+
+def test_a_number_that_is_too_small_is_told_with_what_it_may_be(merula):
+    check(merula("evaluate", "penguins", "-t", "species", "--cv", "1"), BAD_INPUT, "--cv is 1, expected 2 or more")

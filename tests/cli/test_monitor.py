@@ -101,3 +101,15 @@ def test_bad_input_is_one_line(merula, model, words, told):
     result = merula("monitor", model, *words)
     assert result.exit_code == BAD_INPUT
     assert told in result.stderr.splitlines()[-1]
+
+
+def test_what_to_do_is_said_as_it_is_typed(merula, folder):
+    """Also where the model keeps mean and variance alone, and where rows of before would tell."""
+    table(400, 0).to_csv("then.csv", index=False)
+    table(300, 2, 25).drop(columns="diagnosis").to_csv("unlabelled.csv", index=False)
+    assert merula("fit", "then.csv", "-t", "diagnosis", "-m", "naive", "-o", "model.merula", "-q").exit_code == 0
+    said = merula("monitor", "model.merula", "unlabelled.csv", "-q").stdout
+    assert "merula fit … --reference keeps the whole distribution" in said and "(--before)" in said
+    assert not any(word in said for word in ("reference=", "before=", "model."))
+    found = mr.monitor(mr.load("model.merula"), pd.read_csv("unlabelled.csv"))
+    assert "fit(…, reference=True) keeps the whole distribution" in str(found) and "(before=)" in str(found)

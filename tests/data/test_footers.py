@@ -63,7 +63,7 @@ def test_remarks_are_left_out_and_quoted(name: str, end: str, tmp_path: Path) ->
 def test_titles_and_remarks_of_a_short_table(tmp_path: Path) -> None:
     table, told = read(tmp_path, "Birds of 2024\n\n" + HEADER + ROWS + "\nSource: ringing\nNote: provisional\n")
     assert table.column_names == ["bird", "wing", "ring", "eggs"] and table.num_rows == 3
-    assert [note.partition(",")[0] for note in told] == ["the first 2 lines are no header but a title", "the last 3 lines are no rows but remarks"]  # fmt: skip
+    assert [note.partition(",")[0] for note in told] == ["the first 2 lines are a title", "the last 3 lines are no rows but remarks"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NO_REMARKS)

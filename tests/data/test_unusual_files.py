@@ -142,7 +142,9 @@ def test_units_are_left_out_of_streams_too(write):
 def test_titles_above_a_header_whose_first_name_is_empty(write):
     found, said = read(write("# exported\n# version 2\n,wing,nest\n0,4.9,low\n1,6.1,high\n2,7,low\n"))
     assert found == {"column 1": [0, 1, 2], "wing": [4.9, 6.1, 7.0], "nest": ["low", "high", "low"]}
-    assert said[0].startswith("the first 2 lines are no header but a title, and skipped ('# exported', '# version 2')")
+    assert said[0].startswith(
+        "the first 2 lines are a title, not a header, and are skipped ('# exported', '# version 2')"
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------- 9999

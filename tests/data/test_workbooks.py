@@ -235,7 +235,7 @@ def test_titles_names_and_empty_columns(write):
         table = mr.read_table(write(xlsx({"Birds": rows})))
     assert table.column_names == ["bird", "wing", "wing 2", "nest"]
     assert [str(one.message) for one in said] == [
-        "the first 2 lines are no header but a title, and skipped ('Birds of 2024'); skip_rows=0 keeps them",
+        "the first 2 lines are a title, not a header, and are skipped ('Birds of 2024'); skip_rows=0 keeps them",
         "the name 'wing' stands over several columns, which are called 'wing', 'wing 2'",
     ]
     with pytest.warns(UserWarning, match="stands over several"):
@@ -340,7 +340,7 @@ def test_remarks_below_a_sheet_are_left_out(write):
 def test_a_merged_title_and_a_blank_row_between(write):
     merged = sheet([["Birds of 2024", None, None], [None] * 3, *BIRDS[:2], [None] * 3, *BIRDS[2:]])
     merged = merged.replace("</sheetData>", '</sheetData><mergeCells count="1"><mergeCell ref="A1:C1"/></mergeCells>')
-    with pytest.warns(UserWarning, match="the first 2 lines are no header but a title"):
+    with pytest.warns(UserWarning, match="the first 2 lines are a title, not a header"):
         table = mr.read_table(write(xlsx({"Birds": []}, **{"xl/worksheets/sheet1.xml": merged})))
     assert table.to_pydict() == READ
 

@@ -15,7 +15,8 @@ from sklearn.dummy import DummyClassifier
 
 import merula as mr
 from merula.report import findings_html
-from merula.report.findings import Findings
+from merula.report.data_charts import story_chart
+from merula.report.findings import Findings, RowStory
 from merula.report.findings.collect import collect_findings
 
 TABLES = ("penguins", "patients", "letters", "melons", "sensors", "hostile")
@@ -237,3 +238,24 @@ def test_a_row_is_told_as_explain_tells_it(reported, read, table):
         for line in str(story.explanation).splitlines()[1:]:
             if "─" not in line:
                 assert line.split()[-1] in text
+
+
+@pytest.mark.filterwarnings("ignore::merula.UnseenLevelWarning")
+def test_the_bars_of_a_row_add_up_to_what_it_is_given():
+    """What is too small for a bar of its own is one bar, and the allowance comes last."""
+    birds = pd.read_csv(mr.__path__[0] + "/data/penguins.csv")
+    species = birds.pop("species")
+    model = mr.AutoBayesClassifier(2, max_rounds=20).fit(birds, species)
+    found = mr.explain(model, birds.iloc[[0]])
+    chart = story_chart(RowStory(1, "least certain", species[0], found), 0)
+    drawn = [(bar["reason"], float(bar["weight of evidence"].replace(",", ""))) for bar in values_of(chart)]
+    others = len(drawn) - 2
+    assert drawn[others][0] == f"{sum(bool(one.columns) and one.known for one in found.reasons) - 10} other effects"
+    assert drawn[-1][0] == "allowance for odd rows"
+    assert sum(weight for _, weight in drawn) == pytest.approx(found.derivations[0].log_odds, abs=0.01)
+
+
+def values_of(chart):
+    """The data of a chart of bars."""
+    ((data,),) = (chart.spec["datasets"].values(),)
+    return data

@@ -57,7 +57,12 @@ def test_counts_are_whole_where_they_can_be():
 
 def test_figures_have_four_decimals_or_are_said_to_be_small():
     assert (fixed(0.0), fixed(0.12345), fixed(2.5e7), fixed(None)) == ("0.0000", "0.1235", "25,000,000", "–")
-    assert (fixed(1e-7), fixed(-1.554e-15), fixed(0.00005)) == ("< 0.0001", "> -0.0001", "0.0001")
+    assert (fixed(1e-7), fixed(-1e-7), fixed(-1.554e-15), fixed(0.00005)) == (
+        "< 0.0001",
+        "> -0.0001",
+        "0.0000",
+        "0.0001",
+    )
     assert short(log(2), 2) == "0.69"
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from merula.classify.sentinels import sentinels, told
 from merula.core import Array, InputError, Note, Option
-from merula.data.encode import Encoded, GuessedKindWarning, Target, encode, read_codes
+from merula.data.encode import Encoded, GuessedKindWarning, Target, encode, encode_target, read_codes
 from merula.data.encode.kinds import are_dates, compact_days, meant_missing, others_than_numbers, shown
+from merula.data.encode.target import CONTINUOUS
 from merula.data.intervals import assign
 from merula.data.schema import Column, Schema
 from merula.data.table import Table, plain_label
@@ -237,7 +238,7 @@ def _of_words(
         yield from _leak(source, column)
         yield from _disguised(labels) if words else ()
         if words and (alike := resemblance(labels)) is not None:
-            yield "resembling", f"holds {alike[0]} ({shown(labels)}) as words: {alike[1]}"
+            yield "resembling", f"holds {alike[0]} ({shown(labels)}), read as words; {alike[1]}"
         yield from _spelled_in_two_ways(labels) if words and not (column.reading and column.reading.fold_case) else ()
 
 
@@ -426,6 +427,17 @@ def _holding_the_class(collected: Collected) -> list[Note]:
     problem = "holds the class itself in every row, so the model learns nothing else; leave the target out of X"
     stray = next((name for name, values in held.items() if values == labels), None)
     return [] if stray is None else [Note(TargetColumnWarning, f"column {stray!r} {problem}", stray)]
+
+
+def named_target(cells: Any, rows: int, target: str) -> Target:
+    """The class of each row; an `InputError` that names the column where it holds none."""
+    try:
+        return encode_target(cells, rows)
+    except ValueError as error:
+        continuous = str(error).startswith(CONTINUOUS)
+        what = "holds continuous numbers, not classes" if continuous else f"names no classes: {error}"
+        remedy = "write its values as words if they are classes, else cut it into a few"
+        raise InputError.at(f"the target {target!r}", what, remedy=remedy) from None
 
 
 def check_target(target: Target, name: str, left_out: int = 0) -> None:

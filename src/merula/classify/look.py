@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from merula.classify.advice import Remark, advised_kinds, check_target, review
+from merula.classify.advice import Remark, advised_kinds, check_target, named_target, review
 from merula.classify.readable import is_of_the_day, shown as shown_cell
 from merula.core import InputError, InPython, Option, one_of
 from merula.core.errors import Message, Part, Write, phrase
 from merula.core.notes import kept_back
-from merula.data.encode import Encoded, Target, encode, encode_target, infer_schema, read_codes
+from merula.data.encode import Encoded, Target, encode, infer_schema, read_codes
 from merula.data.encode.kinds import COUNTED, read_as, shown
 from merula.data.schema import Column, Schema
 from merula.data.table import (
@@ -232,10 +232,7 @@ def _parted(opened: Table, target: str) -> tuple[Table, Target, LookedAt]:
 
 
 def _classes(cells: Any, rows: int, target: str, left_out: int) -> Target:
-    try:
-        classes = encode_target(cells, rows)
-    except ValueError as error:
-        raise InputError.at(f"the target {target!r}", f"names no classes: {error}", remedy="write its values as words if they are classes, else cut it into a few") from None  # fmt: skip
+    classes = named_target(cells, rows, target)
     check_target(classes, target, left_out)
     return classes
 

@@ -111,6 +111,17 @@ def unit_of(column: Column) -> str:
     return column.reading.unit if named and column.reading is not None else ""
 
 
+def names_unit(name: str, unit: str) -> bool:
+    """Whether the name of a column ends with its unit, in brackets or not.
+
+    Examples
+    --------
+    >>> names_unit("Betrag (€)", "€"), names_unit("weight kg", "kg"), names_unit("bkg", "kg")
+    (True, True, False)
+    """
+    return name.rstrip(")] ").endswith((f" {unit}", f"({unit}", f"[{unit}"))
+
+
 def clock(seconds: float) -> str:
     """A time of day, given in seconds since midnight.
 

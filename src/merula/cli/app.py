@@ -69,12 +69,22 @@ def exit_code(run: Callable[[], Any], debug: bool) -> int:
     return found if isinstance(found, int) else 0
 
 
+def _out_of_range(error: Any) -> str | None:
+    """What was typed for an option that is a number, and what it may be; None where an error is about something else."""
+    (found, *more) = error.__cause__.errors() if hasattr(error.__cause__, "errors") else [{}]
+    words = {"greater_than_equal": ("ge", "or more"), "less_than_equal": ("le", "or less")}
+    if more or found.get("type") not in words or getattr(error, "param", None) is None:
+        return None
+    limit, word = words[found["type"]]
+    return f"{error.param.opts[0]} is {found['input']}, expected {found['ctx'][limit]} {word}"
+
+
 def _told(error: Exception) -> tuple[str, int]:
     """An error in one line, and its exit code."""
     if hasattr(error, "format_message"):  # typer's own: a word on the command line that it does not understand
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
-        return f"{error.format_message().rstrip('.')}{hint}", BAD_INPUT
+        return f"{_out_of_range(error) or error.format_message().rstrip('.')}{hint}", BAD_INPUT
     if isinstance(error, ImportError):
         return str(error), FAILED
     if isinstance(error, OSError) and error.filename is not None and error.strerror:

@@ -110,7 +110,7 @@ def typed(part: Any) -> str:
     ('equivalent sample size', 'score bic or aic')
     """
     if not hasattr(part, "values"):
-        return ""
+        return str(part.typed)
     of_a_file = isinstance(part.value, list)  # words that a file holds
     known = part.name in OPTIONS.get() and (of_a_file or part.name not in OTHERWISE)
     name = f"--{part.name.replace('_', '-')}" if known else part.name.replace("_", " ")

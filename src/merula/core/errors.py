@@ -45,7 +45,7 @@ class Option:
 
 @dataclass(frozen=True)
 class InPython:
-    """Words for those who call merula from Python; the other voices leave them out.
+    """Words for those who call merula from Python; the other voices leave them out, or the command line has its own.
 
     Examples
     --------
@@ -54,6 +54,7 @@ class InPython:
     """
 
     text: str
+    typed: str = ""
 
     def __str__(self) -> str:
         return self.text

@@ -23,7 +23,7 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
     colors = color_of([curve.model for curve in curves])
     label, stated = name(curves[0].label), curves[0].stated
     lines = [(name(curve.model), x, y, colors[curve.model]) for curve in curves for x, y in curve.points]
-    title = f"act from this probability of {label}" if stated else "cost c of a false alarm"
+    title = f"threshold: act if P({label}) ≥" if stated else "cost c of a false alarm"
     drawn = (
         drawing(("model", "threshold", "cost", "color"), lines)
         .mark_line()
@@ -42,7 +42,7 @@ def cost_curve_chart(curves: Sequence[CostCurve], threshold: float | None) -> Ch
         f"What acting for {label} from some probability on costs, on average over tested rows."
         + (f" The dashed line is the best threshold under these costs, {percent(threshold)}." if threshold is not None else "")
         if stated
-        else f"No costs were given, so the whole range is shown: a false alarm (acting for {label} when it is not) costs c, a miss 1 − c, and one acts from probability c on. Lower is better at every c."
+        else f"No costs were given, so the whole range is shown: a false alarm (acting for {label} when it is not) costs c, a miss 1 − c, and one acts when the probability reaches c. Lower is better at every c."
     )  # fmt: skip
     return Chart(
         "costs",
@@ -67,7 +67,7 @@ def decision_curve_chart(curve: DecisionCurve) -> Chart:
         drawing(("model", "threshold", "benefit", "color"), lines)
         .mark_line(clip=True)
         .encode(
-            x=alt.X("threshold:Q", title=f"act from this probability of {label} on", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5)),
+            x=alt.X("threshold:Q", title=f"threshold: act if P({label}) ≥", scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=5)),
             y=alt.Y("benefit:Q", title="net benefit", scale=shown),
             detail="model:N",
             color=OWN_COLOR,

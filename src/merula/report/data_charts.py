@@ -68,7 +68,7 @@ def missing_chart(data: DataSummary) -> Chart | None:
 def story_chart(story: RowStory, index: int) -> Chart:
     """The weights of evidence of one row, the strongest first, the others as one: they add up to what the row is given."""
     layout = lay_out(story.explanation, MOST_CLASSES)
-    (part,) = layout.parts
+    (part,) = lay_out(story.explanation, MOST_CLASSES, MOST_REASONS).parts
     steps = [(part.prior.brief, part.prior.weight or 0.0), *steps_of(part, MOST_REASONS)]
     reach = 1.25 * max([1.0, *(abs(weight) for _, weight in steps if isfinite(weight))])
     called = distinct([label for label, _ in steps])

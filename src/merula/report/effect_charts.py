@@ -20,7 +20,7 @@ MOST_GROUPED = 5  # classes whose bars stand side by side
 SQUARE = 230  # the height of a map between numbers
 SLANTED = 60  # the height of slanted labels below a map
 WHITE = "#ffffff"
-MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, on average over rows: 0.69 doubles or halves the odds. Two columns or more have what they say together beyond any fewer of them."
+MATTERS = "How far what these columns say moves the log-odds of a row's true class against the others, up or down, on average over rows: 0.69 doubles or halves the odds. A set of columns shows only what they say jointly, beyond what smaller sets of them say."
 SIMILAR, OF_ROWS = "similar rows", " Similar rows are what the classes of rows alike say."
 
 

@@ -32,7 +32,7 @@ def how_to_read(points: Points, model: str, log_loss: str, several_classes: bool
     if points.own:
         whose = f"It draws {name(model)} itself, whose log loss on unseen rows is {points.log_loss}."
     else:
-        whose = f"It does not draw {name(model)}, in which columns speak together, but a simpler model that was fitted on the same rows and takes {points.model}, so that it can be read by hand. On unseen rows its log loss is {points.log_loss}, that of {name(model)} {log_loss}."
+        whose = f"This is not {name(model)}, whose columns interact, but a simpler model that was fitted on the same rows and takes {points.model}, so that it can be read by hand. On unseen rows its log loss is {points.log_loss}, that of {name(model)} {log_loss}."
     chosen = " (the two classes most often taken for each other)" if several_classes else ""
     read = f"For {pair}{chosen}: find a row's value on each column's scale, read its points off the axis below, add them up, and read the probability off the last chart; a value that is not known has the points of {UNKNOWN}."
     return " ".join(filter(None, (whose.replace("< ", "below "), read, _left_out(points), points.remark)))

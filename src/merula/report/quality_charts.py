@@ -126,7 +126,7 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
     recall = _rating(
         "precision",
         "Precision and recall",
-        f"Of the rows taken for {kept}, how many are of it (precision), by how many of its rows are found (recall). {folds}",
+        f"{_precision_against_recall(kept if by_model else None)} {folds}",
         # from the left edge on: to find fewer rows than the highest threshold does changes nothing
         [(key, [(0.0, curve.precision_recall[0][1]), *curve.precision_recall]) for key, curve in drawn],
         ("share found (recall)", "share right (precision)"),
@@ -134,6 +134,13 @@ def rating_charts(curves: Sequence[RatingCurve], classes: Sequence[Any]) -> list
         None,
     )
     return [roc, recall]
+
+
+def _precision_against_recall(label: str | None) -> str:
+    """What the curve of a class shows, of several by whatever class they are."""
+    if label is None:
+        return "Precision (the share of rows predicted as a class that are of it) against recall (the share of rows of the class that are found)."
+    return f"Precision (the share of rows predicted as {label} that are {label}) against recall (the share of rows of class {label} that are found)."
 
 
 def _rating(

@@ -9,7 +9,7 @@ from typing import Any
 from merula.answers.decision import Costs
 from merula.answers.evaluation import Evaluation, Subgroups
 from merula.answers.evaluation.metrics import FIGURES
-from merula.answers.evaluation.result import BETTER
+from merula.answers.evaluation.result import BETTER, legend_of
 from merula.answers.evaluation.subgroups import SHOWN, with_interval
 from merula.data.schema import Label
 from merula.report import (
@@ -102,7 +102,7 @@ def _comparison(one: Any) -> str:
 def _figures_table(findings: Findings) -> Table:
     evaluation = findings.evaluation
     return Table(
-        f"Mean over the folds ± standard error; {BETTER}",
+        f"Mean over the folds ± standard error; {legend_of(evaluation)}",
         ("", *(name(model.name) for model in evaluation.beside_baseline)),
         tuple(
             (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp, floor, isinf, log, log10
 
 NOTHING = "–"  # where there is no number
+ROUNDING = 1e-12  # of figures, which below it are 0
 SMALLEST = 1e-4  # that four decimals show
 WHOLE, ENDLESS = 1e4, 1e15  # between which numbers are whole, with their thousands set apart
 FAINTEST = 300  # powers of ten: what is smaller is said to be, without its digits
@@ -22,15 +23,17 @@ def short(value: float, digits: int = 4) -> str:
 
 
 def fixed(value: float | None) -> str:
-    """A figure of an evaluation: four decimals; what they do not show is said to be small.
+    """A figure of an evaluation: four decimals; what they do not show is said to be small, and what is nothing but rounding is 0.
 
     Examples
     --------
     >>> fixed(0.25), fixed(1.554e-15), fixed(-0.00001), fixed(12345.678), fixed(None)
-    ('0.2500', '< 0.0001', '> -0.0001', '12,345.6780', '–')
+    ('0.2500', '0.0000', '> -0.0001', '12,345.6780', '–')
     """
     if value is None:
         return NOTHING
+    if abs(value) < ROUNDING:
+        value = 0.0
     if 0 < abs(value) < SMALLEST / 2:
         return f"< {SMALLEST:.4f}" if value > 0 else f"> -{SMALLEST:.4f}"
     return f"{value:,.4f}" if abs(value) < 1e6 else short(value)
@@ -42,7 +45,7 @@ def with_error(value: float | None, standard_error: float | None) -> str:
     Examples
     --------
     >>> with_error(0.25, 0.0123), with_error(0.25, 6e-7), with_error(1.554e-15, 1e-16), with_error(2.5e7, 31234.5)
-    ('0.2500 ± 0.0123', '0.2500 ± 0.0000', '< 0.0001', '25,000,000 ± 31,234')
+    ('0.2500 ± 0.0123', '0.2500 ± 0.0000', '0.0000', '25,000,000 ± 31,234')
     """
     shown = fixed(value)
     if value is None or standard_error is None or 0 < abs(value) < SMALLEST / 2 > standard_error:
@@ -112,12 +115,12 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.17676), percent(1.0), percent(0.00001), percent(0.0), percent(0.99999)
+    >>> percent(0.17676), percent(1.0), percent(0.00001), percent(-1e-17), percent(0.99999)
     ('17.7 %', '100 %', '< 0.1 %', '0 %', '> 99.9 %')
     """
     if 0 < share < 0.0005:
         return "< 0.1 %"
-    text = f"{100 * share:.1f}".removesuffix(".0")
+    text = f"{round(100 * share, 1) + 0.0:.1f}".removesuffix(".0")
     return "> 99.9 %" if text == "100" and share < 1 - 1e-12 else f"{text} %"
 
 

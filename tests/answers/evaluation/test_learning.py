@@ -292,7 +292,7 @@ def test_noise_is_told_that_more_rows_only_catch_up():
         (2.0, -0.05, 0.04, "Twice the rows made no clear difference to the log loss of tree (0.0500 ± 0.0400 lower): more rows may or may not help."),
         (2.0, 0.01, 0.04, "Twice the rows made no clear difference to the log loss of tree (0.0100 ± 0.0400 higher): more rows may or may not help."),
         (2.0, -0.004, 0.001, "Twice the rows lowered the log loss of tree by 0.0040 ± 0.0010: more rows will hardly help."),
-        (2.0, -3e-14, 1e-15, "Twice the rows lowered the log loss of tree by less than 0.0001: more rows will hardly help."),
+        (2.0, -3e-11, 1e-12, "Twice the rows lowered the log loss of tree by less than 0.0001: more rows will hardly help."),
         (2.0, -0.05, None, "Whether more rows would help tree is not known: what was tested counts for no more than one row or group."),
     ],
 )  # fmt: skip

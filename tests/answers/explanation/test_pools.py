@@ -157,3 +157,22 @@ def test_columns_that_depend_on_one_another_have_no_points(patients):
     model = mr.AutoBayesClassifier(1, kinds={"remark": "text"}, **FAST).fit(texts, patients[1])
     with pytest.raises(mr.InputError, match="'remark' is a text"):
         mr.nomogram(model)
+
+
+def test_scales_list_the_numbers_that_rows_have():
+    """All where they are few and whole, and closer ones where most rows are; no points are almost nothing."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {"fare": np.exp(rng.normal(2.5, 1.3, 400)).round(2), "siblings": rng.choice([0, 1, 2, 3, 8], 400)}
+    )
+    score = 0.8 * np.log(frame["fare"]) - 0.5 * frame["siblings"]
+    label = np.where(score + rng.normal(0, 1, 400) > 1.2, "yes", "no")
+    model = mr.AutoBayesClassifier(1, kinds={"siblings": "numeric"}, **FAST).fit(frame, label)
+    picture = mr.nomogram(model)
+    fare, siblings = ([scale.values[k] for k in scale.ticks] for scale in picture.scales)
+    assert siblings == [0, 1, 2, 3, 8]
+    low, high = np.quantile(frame["fare"], [0.1, 0.9])
+    assert sum(low <= value <= high for value in fare) >= 4
+    assert max(fare) > 2 * high
+    for k in range(100):
+        assert all(points == 0 or abs(points) > 1e-9 for points in picture.points(model, frame.iloc[[k]]).values())

@@ -68,6 +68,8 @@ def test_columns_that_have_no_effect_together_are_named(model):
     for columns in (("wnig",), ("größe", "wnig")):
         with pytest.raises(mr.InputError, match=r"column is 'wnig', expected one of .*; did you mean 'wing'\?"):
             effect_plot(model, columns)
+    with pytest.raises(mr.InputError, match="both columns are 'wing'; name two different columns"):
+        effect_plot(model, ("wing", "wing"))
     with pytest.raises(mr.InputError, match="effects of one column or of two are drawn"):
         effect_plot(model, ("wing", "größe", "色泽"))
     with pytest.raises(mr.InputError, match="of a model that has them"):
@@ -136,5 +138,24 @@ def test_a_text_is_drawn_by_its_words(pyplot):
     model = mr.AutoBayesClassifier(kinds="text").fit(letters, np.repeat(["spam", "ham"], 8))
     words = {tick.get_text() for tick in model.plot("letter").get_yticklabels()}
     assert {"win", "cash", "see", "you"} <= words
-    with pytest.raises(mr.InputError, match="have no effect in this model"):
+    with pytest.raises(mr.InputError, match="both columns are 'letter'"):
         model.plot("letter", "letter")
+
+
+def test_levels_that_begin_alike_are_told_apart(pyplot):
+    """Long texts, cut in the middle where their ends differ, and by a number where these do not."""
+    levels = ["the same long beginning of a remark, and then red", "the same long beginning of a remark, and then blue"]
+    more = ["a long beginning, the one thing in the middle, a long and equal end", "a long beginning, the other thing in the middle, a long and equal end"]  # fmt: skip
+    for words in (levels, more):
+        model = mr.LogLinearClassifier(order=1, kinds="categorical").fit(pd.DataFrame({"remark": words * 30}), ["yes", "no"] * 30)  # fmt: skip
+        ax = effect_plot(model, ("remark",))
+        told = [tick.get_text() for tick in ax.get_yticklabels()]
+        assert len(set(told)) == len(told) >= 2
+
+
+@pytest.mark.filterwarnings("ignore::merula.data.encode.kinds.GuessedKindWarning")
+def test_a_unit_that_the_name_holds_is_not_said_twice(pyplot):
+    money = pd.DataFrame({"Betrag (€)": [f"{k % 40},50 €" for k in range(120)], "Menge": [f"{k * 7 % 30} kg" for k in range(120)]})  # fmt: skip
+    label = [k % 40 > 20 and k * 7 % 30 > 10 for k in range(120)]
+    ax = effect_plot(mr.LogLinearClassifier(order=2).fit(money, label), ("Betrag (€)", "Menge"))
+    assert {ax.get_xlabel(), ax.get_ylabel()} == {"Betrag (€)", "Menge (kg)"}

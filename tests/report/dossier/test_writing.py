@@ -67,3 +67,14 @@ def test_rows_without_a_class_are_told_of(tmp_path):
 def test_what_is_no_fitted_classifier_of_merula_is_refused(model, tmp_path):
     with pytest.raises(mr.InputError, match="expected a fitted classifier of merula"):
         mr.write_dossier(model, NUMBERS, SPECIES, tmp_path / "d.md")
+
+
+def test_a_pool_says_what_it_is_made_of(tmp_path):
+    model = mr.AutoBayesClassifier(1, max_rounds=20).fit(BIRDS, SPECIES)
+    found = mr.write_dossier(model, BIRDS, SPECIES, tmp_path / "d.md", cv=2, repeats=1, progress=False)
+    parts = {part: (weight, loss) for part, weight, loss, _ in found.model.parts}
+    assert set(parts) == {*model.parts_, "all together", "class frequencies"}
+    for name in model.parts_:
+        assert parts[name] == (model.weights_[name], model.out_of_fold_[name][0])
+    text = (tmp_path / "d.md").read_text(encoding="utf-8")
+    assert "The parts of the pool" in text and "distribution |" not in text

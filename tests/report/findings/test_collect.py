@@ -268,3 +268,10 @@ def test_rows_that_weigh_nothing_are_not_chosen_for_means(patients):
     weights[np.unique(np.linspace(0, len(table) - 1, 1_000).round().astype(int))] = 0.0
     found = gathered(mr.NaiveBayesClassifier(kinds={"visits": "count"}), table, labels[0], sample_weight=weights)
     assert all(np.isfinite(one.evidence) for one in found.contributions)
+
+
+def test_whole_numbers_that_are_levels_have_no_fraction():
+    amounts = np.tile([15000.0, 20000.0, np.nan, 5000.0], 30)
+    model = mr.NaiveBayesClassifier(kinds={"credit": "categorical"})
+    told = gathered(model, pd.DataFrame({"credit": amounts}), np.tile(["paid", "paid", "late"], 40))
+    assert dict(told.data.columns[0].commonest) == {"15000": 30, "20000": 30, "5000": 30}

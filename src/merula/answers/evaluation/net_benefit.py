@@ -81,7 +81,7 @@ class DecisionCurve:
                 ax.plot(self.thresholds, values, color=colour, label=literal(name))
             highest = max([float(self.always.max()), *(float(values.max()) for values in self.models.values()), 0.01])
             ax.set_ylim(-0.25 * highest, 1.05 * highest)
-            ax.set_xlabel(literal(f"act from this probability of {self.label} on"))
+            ax.set_xlabel(literal(f"threshold: act if P({self.label}) ≥"))
             ax.set_ylabel("net benefit")
             ax.legend(frameon=False)
 

@@ -5,7 +5,7 @@ log-odds(label against the other) = prior log-odds + Σ_column weight of evidenc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from merula.answers.explanation.reasons import class_index, explain_by_terms, log_odds, own_classifier
 from merula.classify.base import BayesianClassifier
 from merula.classify.effects.curves import places_of
+from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.purified import Effects
 from merula.classify.readable import is_of_the_day, shown
 from merula.classify.single_row import encode_row
@@ -34,6 +35,9 @@ Seen = Mapping[str, tuple[float, ...]]  # numbers of columns
 MOST_POINTS = 100.0
 SHOWN = 0.001  # a probability that is shown as such
 CURVE, TABLED = 201, 7  # places at which a numeric column is drawn, and listed
+MIDDLE, CLOSER = (0.1, 0.9), 4  # shares of rows, between which so many places at least are listed
+FEW = 12  # different whole numbers, that are all listed
+ROUNDING = 1e-9  # of points, and of squares in units of a column
 SEEN = 1_000  # numbers of rows that are places too
 LONGEST = 40  # of a name or a level
 UNKNOWN = "(unknown)"
@@ -87,10 +91,11 @@ class Nomogram:
         own = own_classifier(model)
         if own.fitted_.effects:
             evidence = _evidence(own, encode_row(own, row), *self._indices(own))
-            return {name: points[name] + float(evidence[name][0]) / self.unit for name in points}
-        for reason in explain_by_terms(own, row, self.label, self.against).reasons:
-            points[reason.columns[0]] += reason.evidence / self.unit
-        return points
+            points = {name: points[name] + float(evidence[name][0]) / self.unit for name in points}
+        else:
+            for reason in explain_by_terms(own, row, self.label, self.against).reasons:
+                points[reason.columns[0]] += reason.evidence / self.unit
+        return {name: 0.0 if abs(value) < ROUNDING else value for name, value in points.items()}
 
     def _indices(self, model: BayesianClassifier) -> tuple[int, int]:
         """Where the two classes stand among the model's."""
@@ -327,7 +332,11 @@ def _slips(model: BayesianClassifier, first: int) -> dict[str, Any]:
         if min(low, 1 - high) >= SHOWN
         else ", they have the prior"
     )
-    return {"slip": slips[0], "prior": prior, "remark": f"As no part explains {share} of rows{ends}."}
+    return {
+        "slip": slips[0],
+        "prior": prior,
+        "remark": f"Because the model allows for {share} of rows being unexplained{ends}.",
+    }
 
 
 def _refuse_no_scales(model: BayesianClassifier) -> None:
@@ -395,22 +404,53 @@ def _places(
     effects = model.fitted_.effects
     if effects:
         known = places_of(effects.marginals, column.name).values
-        along = _along(column, min([known[0], *seen]), max([known[-1], *seen]), (*known, *seen))
+        low, high = min([known[0], *seen]), max([known[-1], *seen])
+        along = _along(low, high, _listed(column, low, high, effects.marginals), (*known, *seen))
         return _whole(*along) if column.kind == "count" else along
     owner = model.fitted_.factors_of(column.name)[0]
-    reach = owner.quantiles(column.name, np.array([TAIL, 1 - TAIL]), len(model.classes_))[:, [first, second]]
-    along = _along(column, min([float(reach.min()), *seen]), max([float(reach.max()), *seen]), seen)
+    shares = np.array([TAIL, *MIDDLE, 1 - TAIL])
+    reach = owner.quantiles(column.name, shares, len(model.classes_))[:, [first, second]]
+    low, high = min([float(reach[0].min()), *seen]), max([float(reach[-1].max()), *seen])
+    listed = _round_numbers(column, low, high, float(reach[1].min()), float(reach[2].max()))
+    along = _along(low, high, listed, seen)
     return _whole(*along) if isinstance(owner, CountDistribution) else along
 
 
-def _along(column: Column, low: float, high: float, more: Values = ()) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Places from low to high, close enough for a curve, with round numbers among them: those to show; and some more."""
+def _along(
+    low: float, high: float, listed: Sequence[float], more: Values = ()
+) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Places from low to high, close enough for a curve, with those to show among them; and some more."""
     if not high > low:
         return (low,), (0,)
+    values = sorted({*np.linspace(low, high, CURVE).tolist(), *listed, *more})
+    return tuple(values), tuple(values.index(value) for value in listed)
+
+
+def _listed(column: Column, low: float, high: float, marginals: Marginals) -> list[float]:
+    """Numbers to show: all that were met, where they are few and whole; else round ones."""
+    j = marginals.places[column.name]
+    met = marginals.shares[j] > 0
+    numbers, upto = marginals.typical[j][met], np.cumsum(marginals.shares[j][met])
+    if not len(numbers):
+        return _round_numbers(column, low, high, low, high)
+    alone = len(numbers) <= FEW and not (marginals.variances[j][met] > ROUNDING).any()
+    if alone and _second_of(column) is None and (numbers == np.floor(numbers)).all():
+        return numbers.tolist()  # type: ignore[no-any-return]
+    first, last = numbers[np.searchsorted(upto, np.array(MIDDLE) * upto[-1])].tolist()
+    return _round_numbers(column, low, high, first, last)
+
+
+def _round_numbers(column: Column, low: float, high: float, first: float, last: float) -> list[float]:
+    """Round numbers from low to high; closer ones from first to last, where most rows are, if they have few of them otherwise."""
+    if not high > low:
+        return []
     step = _round_step_of(column, (high - low) / TABLED)
-    rounded = [float(f"{k * step:.12g}") for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
-    values = sorted({*np.linspace(low, high, CURVE).tolist(), *rounded, *more})
-    return tuple(values), tuple(values.index(value) for value in rounded)
+    closer = _round_step_of(column, (last - first) / CLOSER) if last > first else step
+    return sorted({*_multiples(step, low, high), *(_multiples(closer, first, last) if closer < step / 2 else ())})
+
+
+def _multiples(step: float, low: float, high: float) -> list[float]:
+    return [float(f"{k * step:.12g}") for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
 
 
 def _whole(values: tuple[float, ...], ticks: tuple[int, ...]) -> tuple[tuple[float, ...], tuple[int, ...]]:

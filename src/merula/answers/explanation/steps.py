@@ -13,9 +13,7 @@ def steps_of(part: Part, most: int | None) -> list[Step]:
     """Label and weight of evidence of what is known: strongest first, the weakest together, what is of no column, and what decides alone."""
     known = sorted(part.known, key=lambda line: -abs(line.weight or 0.0))
     deciding = [line for line in known if isinf(line.weight or 0.0)]
-    apart = [
-        line for line in part.known if not _is_of_columns(line) and line not in deciding
-    ]  # the rest before an allowance
+    apart = [line for line in part.known if line not in deciding and not _is_of_columns(line)]
     told = [line for line in known[len(deciding) :] if _is_of_columns(line)]
     shown = told if most is None or len(told) <= most + 1 else told[:most]
     return [*map(_step, shown), *_together(told[len(shown) :]), *map(_step, apart), *map(_step, deciding)]

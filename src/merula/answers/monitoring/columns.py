@@ -20,7 +20,8 @@ from merula.answers.monitoring.chance import (
     summed,
 )
 from merula.classify.readable import is_of_the_day, shown, unit_of
-from merula.core import Array
+from merula.core import Array, InPython
+from merula.core.errors import phrase
 from merula.data.encode import Encoded, Target
 from merula.data.intervals import interval_labels
 from merula.data.schema import Column, Label
@@ -32,6 +33,7 @@ LEVELS, NUMBERS, MOMENTS, CELLS, NOTHING = "levels", "numbers", "mean and varian
 PSEUDO = 0.5  # rows in every cell of the stability index, so that it is a number
 FARTHEST = 1e60  # deviations from a mean, beyond which it does not matter how far
 MOST_SHARES = 50  # levels that are told one by one
+MOMENTS_ALONE = ("mean and variance alone are kept: ", InPython("fit(…, reference=True)", "merula fit … --reference"), " keeps the whole distribution")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -228,7 +230,7 @@ def _moments(then: Marginal, now: Marginal) -> Held:
     mean = mean_differs((then.known, 0.0, 1.0), (now.known, own, spread))
     wide = spread_differs((then.known, 1.0), (now.known, spread), kurtosis)
     tests = [Test(of, p) for of, p in (("mean", mean), ("spread", wide)) if p is not None]
-    remark = "mean and variance alone are kept: fit(…, reference=True) keeps the whole distribution"
+    remark = phrase(MOMENTS_ALONE)
     few = "" if wide is not None else "; the variance is not compared, tails are too heavy or rows too few for that"
     return MOMENTS, {}, None, tests, remark + few
 

@@ -17,7 +17,7 @@ from merula.answers.decision.classifier import underlying
 from merula.answers.evaluation.subgroups import wilson
 from merula.answers.monitoring import words
 from merula.answers.monitoring.chance import holm, homogeneity, numbers_differ
-from merula.answers.monitoring.columns import ColumnChange, Test, compared, kept_marginals, marginals_of
+from merula.answers.monitoring.columns import MOMENTS_ALONE, ColumnChange, Test, compared, kept_marginals, marginals_of
 from merula.answers.monitoring.losses import (
     LEFT_OUT,
     OWN_WORD,
@@ -38,8 +38,9 @@ from merula.answers.monitoring.losses import (
 )
 from merula.answers.monitoring.prevalence import Share, changed, drawn_shares, interval, ratios, shares_of, widened
 from merula.answers.monitoring.result import Change, Monitoring
-from merula.core import Array, InputError
+from merula.core import Array, InputError, Option
 from merula.core.checks import checked_generator, checked_number
+from merula.core.errors import Write, phrase
 from merula.core.logspace import to_posterior
 from merula.data.encode import Encoded
 from merula.data.schema import Column, Label
@@ -97,11 +98,26 @@ def monitor(
     >>> mr.monitor(model, rows[:80], birds[:80]).verdict
     'Nothing has changed beyond chance (3 tests, false alarms at most 5 % in all).'
     """
+    return monitored(model, rows, y, str, sample_weight=sample_weight, before=before, false_alarms=false_alarms, random_state=random_state)  # fmt: skip
+
+
+def monitored(
+    model: Any,
+    rows: Any,
+    y: Any,
+    write: Write,
+    *,
+    sample_weight: Any = None,
+    before: Any = None,
+    false_alarms: float = 0.05,
+    random_state: Any = 0,
+) -> Monitoring:
+    """`monitor`, with the options that it names written by `write`."""
     level = float(checked_number(false_alarms, "false_alarms", "a number between 0 and 1", lambda value: 0 < value < 1))
     told = _model_of(model)
     new = _Sample.of(told, rows, y, sample_weight, "rows")
     old = None if before is None else _Sample.of(told, *_pair(before), None, "before")
-    return _Call(told, new, old, checked_generator(random_state), random_state).result(level)
+    return _Call(told, new, old, checked_generator(random_state), random_state, write).result(level)
 
 
 def _model_of(model: Any) -> Any:
@@ -215,6 +231,7 @@ class _Call:
     old: _Sample | None
     rng: np.random.Generator
     random_state: Any
+    write: Write = str
 
     def result(self, level: float) -> Monitoring:
         """Everything, with the tests adjusted for their number."""
@@ -227,10 +244,10 @@ class _Call:
         named += [(name, p) for name, p in aside.items() if p is not None]
         adjusted = holm([p for _, p in named])
         tests = dict(zip([name for name, _ in named], adjusted, strict=True))
-        columns = [_with_adjusted(one, tests, level) for one in columns]
+        columns = [_in_voice(_with_adjusted(one, tests, level), self.write) for one in columns]
         changes, doubts = self._changes(columns, shares, counted, loss, evidence, tests, level)
         return Monitoring(
-            words.verdict_of(changes, doubts, tests, level), changes, doubts, words.steps_of(changes, doubts, len(self.new.labelled)), len(self.new), len(self.new.labelled),
+            words.verdict_of(changes, doubts, tests, level), changes, doubts, words.steps_of(changes, doubts, len(self.new.labelled), self.write), len(self.new), len(self.new.labelled),
             self._rows_then, tuple(columns), shares, counted, loss, evidence, tests, level, (*remarks, *self._remarks(columns, evidence)), self.model.schema_.columns,
         )  # fmt: skip
 
@@ -352,7 +369,7 @@ class _Call:
             (doubts if loss.standard == OWN_WORD else found).append(Change("loss", words.loss_sentence(loss), tests["loss"]))  # fmt: skip
         if tests.get("classes", 1.0) <= level:
             surely = counted or self.old is not None or bool(self.model._no_joint)
-            (found if surely else doubts).append(Change("class", words.class_sentence(shares, counted), tests["classes"], words.class_remedy(shares)))  # fmt: skip
+            (found if surely else doubts).append(Change("class", words.class_sentence(shares, counted), tests["classes"], words.class_remedy(shares, self.write)))  # fmt: skip
         if evidence is not None and tests.get("evidence", 1.0) <= level:
             found.append(Change("evidence", words.evidence_sentence(evidence), tests["evidence"]))
         moved = [one for one in columns if any(test.changed for test in one.tests)]
@@ -378,8 +395,13 @@ class _Call:
             named = ", ".join(map(str, list(self.new.strange)[: words.MOST_NAMED]))
             told.append(f"{sum(self.new.strange.values()):,} rows are of a class that the model does not know ({named}): its log loss leaves them out.")  # fmt: skip
         if self.old is None and evidence is not None:
-            told.append("Evidence beside rows drawn from the model is told, not tested; rows of before (before=) would make it a test.")  # fmt: skip
+            told.append(phrase(("Evidence beside rows drawn from the model is told, not tested; rows of before (", Option("before"), ") would make it a test."), self.write))  # fmt: skip
         return told
+
+
+def _in_voice(one: ColumnChange, write: Write) -> ColumnChange:
+    """The same with the options that its remark names written by `write`."""
+    return replace(one, remark=one.remark.replace(phrase(MOMENTS_ALONE), phrase(MOMENTS_ALONE, write)))
 
 
 def _size(one: ColumnChange) -> float:

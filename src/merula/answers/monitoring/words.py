@@ -8,6 +8,8 @@ from merula.answers.monitoring.columns import LEVELS, MOMENTS, NUMBERS, ColumnCh
 from merula.answers.monitoring.losses import OWN_WORD, ROWS_BEFORE, Evidence, Loss
 from merula.answers.monitoring.prevalence import Share
 from merula.answers.monitoring.result import Change, held_then_and_now, moved_most
+from merula.core import InPython, Option
+from merula.core.errors import Message, Write, phrase
 from merula.data.schema import Column, Label
 from merula.show.numbers import fixed, percent, several
 from merula.show.text import shortened
@@ -104,7 +106,7 @@ def class_sentence(shares: Mapping[Label, Share], counted: bool) -> str:
     label = max(shares, key=lambda one: abs(shares[one].now - shares[one].then))
     one = shares[label]
     how = "counted" if counted else "estimated from the probabilities"
-    return f"Classes: {shortened(str(label), LONGEST)} is {'more' if one.now > one.then else 'less'} frequent, {percent(one.now)} ({percent(one.low)} to {percent(one.high)}, {how}), {percent(one.then)} then."  # fmt: skip
+    return f"Classes: {shortened(str(label), LONGEST)} is {'more' if one.now > one.then else 'less'} frequent: {percent(one.now)} ({percent(one.low)} to {percent(one.high)}, {how}) now, {percent(one.then)} then."  # fmt: skip
 
 
 def loss_sentence(loss: Loss) -> str:
@@ -138,20 +140,23 @@ def column_remedy(one: ColumnChange) -> str:
     return f"Look at how {one.column!r} is recorded, and whether such rows come from elsewhere."
 
 
-def class_remedy(shares: Mapping[Label, Share]) -> str:
+def class_remedy(shares: Mapping[Label, Share], write: Write = str) -> str:
     """The prior to answer with."""
     known = {label: one.now for label, one in shares.items() if one.then > 0}
     if not sum(known.values()) > 0:
         return NEW_CLASSES
     told = ", ".join(f"{label!r}: {now / sum(known.values()):.4g}" for label, now in known.items())
-    return f"If rows of a class are still what they were, model.with_class_prior({{{told}}}) answers for classes as frequent as now."
+    prior = InPython(f"model.with_class_prior({{{told}}})", f"a model with the class prior {{{told}}}")
+    return phrase(
+        ("If rows of a class are still what they were, ", prior, " answers for classes as frequent as now."), write
+    )
 
 
-def steps_of(changes: Sequence[Change], doubts: Sequence[Change], labelled: int) -> tuple[str, ...]:
+def steps_of(changes: Sequence[Change], doubts: Sequence[Change], labelled: int, write: Write = str) -> tuple[str, ...]:
     """What to do, once each, the most urgent first."""
     of = {change.of for change in changes if change.column is None}
     doubtful = {change.of for change in doubts}
-    steps = [LEARN] if "loss" in of and labelled else []
+    steps: list[Message] = [LEARN] if "loss" in of and labelled else []
     steps += [change.remedy for change in changes if change.remedy]
     if changes and not labelled:
         steps.append(GET_CLASSES)
@@ -159,14 +164,14 @@ def steps_of(changes: Sequence[Change], doubts: Sequence[Change], labelled: int)
         steps.append(STILL_RIGHT)
     if doubts:
         steps.append(TOO_SURE if "loss" in doubtful else UNSURE)
-    return tuple(dict.fromkeys(steps))
+    return tuple(dict.fromkeys(phrase(step, write) for step in steps))
 
 
 NEW_CLASSES = "Learn the new classes: the model knows none of those that these rows are of."
-LEARN = "Learn again with these rows: fit anew, or model.faded(0.5).partial_fit(rows, y) where old rows may fade; until then, act on its probabilities with care."  # fmt: skip
+LEARN = ("Learn again with these rows: fit anew", InPython(", or model.faded(0.5).partial_fit(rows, y) where old rows may fade"), "; until then, act on its probabilities with care.")  # fmt: skip
 GET_CLASSES = "Get the classes of some of these rows, and monitor again with them: only they tell whether its probabilities are still right."  # fmt: skip
 STILL_RIGHT = (
     "On the rows with a class its probabilities are not shown to be worse: it may go on answering while you look."
 )
-TOO_SURE = "It may always have been too sure of itself: rows from when it was known to be good (before=) tell; model.calibrated(rows, y, cv=\"prefit\") makes it as sure as these rows say."  # fmt: skip
-UNSURE = "That estimate supposes that its probabilities were right: rows from when it was known to be good (before=), or a calibrated model, tell."  # fmt: skip
+TOO_SURE = ("It may always have been too sure of itself: rows from when it was known to be good (", Option("before"), ") tell", InPython("; model.calibrated(rows, y, cv=\"prefit\") makes it as sure as these rows say"), ".")  # fmt: skip
+UNSURE = ("That estimate supposes that its probabilities were right: rows from when it was known to be good (", Option("before"), "), or a calibrated model, tell.")  # fmt: skip

@@ -12,7 +12,7 @@ from merula.classify.conditionals import class_labels
 from merula.classify.effects.curves import EffectCurve, Places, effect_curve
 from merula.classify.effects.marginals import MISSING
 from merula.classify.plot import LETTER, LONGEST, chosen_classes
-from merula.classify.readable import axis_unit, shown
+from merula.classify.readable import axis_unit, names_unit, shown
 from merula.core import InputError, one_of
 from merula.data.schema import Column, Label
 from merula.data.table import as_times
@@ -58,6 +58,8 @@ def effect_plot(
         raise InputError("effects of one column or of two are drawn, of a model that has them", got=list(columns))
     for name in columns:
         one_of(name, model.schema_.names, "column")
+    if len(set(columns)) < len(columns):
+        raise InputError(f"both columns are {columns[0]!r}", got=list(columns), remedy="name two different columns")
     found = _in_order(effect_curve(effects, columns))
     if len(columns) == 2:
         return _map(model, found, ax, classes)
@@ -157,7 +159,12 @@ def _map(model: BayesianClassifier, found: EffectCurve, ax: Any, classes: Sequen
         drawn = ax.pcolormesh(x, y, values, cmap=colors, vmin=-reach, vmax=reach, shading="nearest")
         for axis, column, places in ((ax.xaxis, columns[0], across), (ax.yaxis, columns[1], up)):
             unit = _axis(column, places)[1]
-            axis.set_label_text(literal(shortened(column.name, LONGEST, middle=True) + (f" ({unit})" if unit else "")))
+            axis.set_label_text(
+                literal(
+                    shortened(column.name, LONGEST, middle=True)
+                    + (f" ({unit})" if unit and not names_unit(column.name, unit) else "")
+                )
+            )
             if not places.is_number:
                 axis.set_ticks(range(places.count), [literal(text) for text in _texts(column, places)])
         ax.figure.colorbar(drawn, ax=ax, label=literal(title))
@@ -178,4 +185,10 @@ def _axis(column: Column, places: Places) -> tuple[Any, str]:
 
 def _texts(column: Column, places: Places) -> list[str]:
     """The levels as they are written; nothing for numbers."""
-    return [] if places.is_number else [shortened(shown(column, value), LONGEST) for value in places.values]
+    if places.is_number:
+        return []
+    texts = [shown(column, value) for value in places.values]
+    cut = [shortened(text, LONGEST) for text in texts]
+    if len(set(cut)) < len(cut):  # what begins alike may end otherwise
+        cut = [shortened(text, LONGEST, middle=True) for text in texts]
+    return [f"{text} ({cut[:k].count(text) + 1})" if cut.count(text) > 1 else text for k, text in enumerate(cut)]

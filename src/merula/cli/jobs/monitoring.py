@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from merula.answers.monitoring import Monitoring, monitor
-from merula.cli.console import Console
+from merula.answers.monitoring import Monitoring
+from merula.answers.monitoring.run import monitored
+from merula.cli.console import Console, typed
 from merula.cli.jobs.models import SavedModel, check_writable, open_model
 from merula.cli.jobs.new_rows import as_learned
 from merula.cli.jobs.readings import note_other_readings
@@ -40,7 +41,9 @@ def monitor_file(
         rows, labels, weights = _rows(saved, table, target, weight, stated, console)
         old = None if before is None else _rows(saved, before, target, None, stated, console)[:2]
         step("comparing")
-        found = monitor(saved.model, rows, labels, sample_weight=weights, before=old, false_alarms=false_alarms)
+        found = monitored(
+            saved.model, rows, labels, typed, sample_weight=weights, before=old, false_alarms=false_alarms
+        )
         step("writing")
         if output is not None:
             from merula.report import write_monitoring  # a page alone needs the libraries that draw
@@ -64,5 +67,7 @@ def _rows(
     if named is not None and named in found.column_names:
         labels = as_learned(found[named], saved.classes, named, table, console).to_pylist()
         if target is None:
-            console.note(f"the column {named!r} of {table} holds the classes: what the model tells is measured by them")
+            console.note(
+                f"the column {named!r} of {table} holds the classes: the model's predictions are checked against them"
+            )
     return found, labels, None if weight is None else numbers_of(found, weight)

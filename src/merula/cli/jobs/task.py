@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from merula.classify.advice import AlikeClassesWarning, Remark, TargetColumnWarning, advised_kinds, check_target, review
+from merula.classify.advice import (
+    AlikeClassesWarning,
+    Remark,
+    TargetColumnWarning,
+    advised_kinds,
+    check_target,
+    named_target,
+    review,
+)
 from merula.classify.sentinels import SentinelWarning
 from merula.cli.console import Console
 from merula.cli.jobs.large import some_rows_of
@@ -18,7 +26,7 @@ from merula.cli.jobs.readings import note_readings, one_spelling
 from merula.cli.jobs.time_order import with_times
 from merula.core import InputError, one_of, warn_of
 from merula.core.notes import SaidNote
-from merula.data.encode import Target, checked_weights, encode_target, infer_schema
+from merula.data.encode import Target, checked_weights, infer_schema
 from merula.data.encode.kinds import meant_missing
 from merula.data.schema import KINDS, Label
 from merula.data.table import NOTHING_STATED, FileOptions, Table, open_table, plain_label, read_file
@@ -280,14 +288,7 @@ def _without_classes(table: Any, asked: Asked) -> Any:
 
 def _classes(table: Any, target: str, console: Console, left_out: int, is_part: bool) -> Target:
     """The class of each row; a ValueError where the column is no target, which one class alone is but in a part."""
-    try:
-        classes = encode_target(table[target], table.num_rows)
-    except ValueError as error:
-        raise InputError.at(
-            f"the target {target!r}",
-            f"names no classes: {error}",
-            remedy="write its values as words if they are classes, else cut it into a few",
-        ) from None
+    classes = named_target(table[target], table.num_rows, target)
     if not (is_part and len(classes.classes) == 1):
         check_target(classes, target, left_out)
     for label in meant_missing(classes.classes.tolist()):

@@ -18,6 +18,7 @@ from merula.data.encode.encoded import WIDEST_RANGE
 from merula.data.encode.kinds import shown
 from merula.data.table import codes_of_words, is_missing
 
+CONTINUOUS = "Unknown label type: continuous"  # as scikit-learn says it
 LONGEST = 1_000  # characters of a label that NumPy keeps as a word
 NUMBERS = "give every row a number from 0"
 LIGHTEST, HEAVIEST = 1e-15, 1e15  # what the heaviest row may weigh: squares of sums are numbers
@@ -161,9 +162,7 @@ def _check_labels(values: NDArray[Any]) -> None:
     if missing:
         _refuse_missing(missing, len(values))
     if values.dtype.kind == "f" and (values != np.floor(values)).any():
-        raise InputError(
-            "Unknown label type: continuous. The target holds fractions", remedy="a classifier needs classes"
-        )
+        raise InputError(f"{CONTINUOUS}. The target holds fractions", remedy="a classifier needs classes")
 
 
 def _refuse_missing(missing: int, rows: int) -> None:

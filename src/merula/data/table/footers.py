@@ -139,7 +139,7 @@ def note_footer(footer: Footer) -> None:
 def note_total(called: str | None) -> None:
     """A note on a last row that looks like a total, and is kept."""
     if called is not None:
-        warn_user(f"the last row is called {called!r} and looks like a total of the others, but is read as a row like them; take it out of the file if it is none", UserWarning)  # fmt: skip
+        warn_user(f"the last row is called {called!r} and looks like a total of the others, but is read as a row like them; if it is a total, delete it from the file", UserWarning)  # fmt: skip
 
 
 def last_rows(data: bytes, start: int, separator: str) -> tuple[list[list[str]], list[int]]:

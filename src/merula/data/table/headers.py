@@ -143,8 +143,8 @@ def note_titles(rows: Sequence[Sequence[str]]) -> None:
     texts = [" ".join(filter(None, map(clean, row))) for row in rows]
     if any(texts):
         told = quoted([shortened(text, LONGEST) for text in texts if text])
-        which = "the first line is" if len(rows) == 1 else f"the first {len(rows)} lines are"
-        warn_user((f"{which} no header but a title, and skipped ({told}); ", Option("skip_rows", 0), " keeps them" if len(rows) > 1 else " keeps it"), UserWarning)  # fmt: skip
+        which = "the first line is a title, not a header, and is" if len(rows) == 1 else f"the first {len(rows)} lines are a title, not a header, and are"  # fmt: skip
+        warn_user((f"{which} skipped ({told}); ", Option("skip_rows", 0), " keeps them" if len(rows) > 1 else " keeps it"), UserWarning)  # fmt: skip
 
 
 def named(one: str, several_of_them: str, names: Sequence[str]) -> str:

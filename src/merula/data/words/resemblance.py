@@ -22,19 +22,19 @@ def resemblance(words: Sequence[str]) -> tuple[str, str] | None:
     Examples
     --------
     >>> resemblance(["70 kg", "154 lb"])
-    ('amounts in different units (kg, lb)', 'write them in one unit')
+    ('amounts in different units (kg, lb)', 'to use them as amounts, write them in one unit')
     >>> resemblance(["80-96", "97-120", "121+"])[0], resemblance(["45/100", "7/10"])[0], resemblance(["A-1", "red"])
     ('ranges of numbers', 'pairs of numbers', None)
     """
     if len(words) < FEWEST:
         return None
     if all(map(RANGE.fullmatch, words)) and any(map(_rises, words)):
-        return "ranges of numbers", "give a number for each"
+        return "ranges of numbers", "to use them as amounts, replace each range by a number"
     if all(map(PAIR.fullmatch, words)) and not all(map(_is_season, words)):
-        return "pairs of numbers", "divide them or make two columns of them"
+        return "pairs of numbers", "to use them as amounts, divide them or make two columns of them"
     units = _units(words)
     if len(units) > 1:
-        return f"amounts in different units ({', '.join(units)})", "write them in one unit"
+        return f"amounts in different units ({', '.join(units)})", "to use them as amounts, write them in one unit"
     return None
 
 

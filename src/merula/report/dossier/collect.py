@@ -66,6 +66,7 @@ def model_facts(saved: SavedModel) -> ModelFacts:
         tuple((column["column"], column["kind"], column["distribution"] or "") for column in told["columns"]),
         tuple(told["actions"] or ()),
         unclassed_of(saved.model),
+        tuple((part["part"], part["weight"], part["log_loss"], part["standard_error"]) for part in told["parts"] or ()),
     )
 
 

@@ -61,7 +61,7 @@ def net_benefit_chart(found: NetBenefit) -> Chart:
     lowest = -0.25 * highest
     lines = [(label, t, value) for label, values in named.items() for t, value in zip(found.thresholds, values, strict=True) if value >= lowest]  # fmt: skip
     drawn = drawing(("what", "threshold", "benefit"), lines).mark_line(strokeWidth=1.8).encode(
-        x=alt.X("threshold:Q", title=f"act from this probability of {name(found.label)} on", scale=alt.Scale(domain=[0, 1], nice=False)),
+        x=alt.X("threshold:Q", title=f"threshold: act if P({name(found.label)}) ≥", scale=alt.Scale(domain=[0, 1], nice=False)),
         y=alt.Y("benefit:Q", title="net benefit", scale=alt.Scale(domain=[lowest, 1.05 * highest], nice=False)),
         color=alt.Color("what:N", legend=None, scale=alt.Scale(domain=list(colors), range=list(colors.values()))),
         tooltip=["what:N", alt.Tooltip("threshold:Q", format=".2f"), alt.Tooltip("benefit:Q", format=".4f")],

@@ -33,7 +33,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What the model file holds: its kind, options, classes with their shares, columns with kinds and distributions."""
+    """What the model file holds: its kind, options, classes with their shares, columns with kinds and distributions.
+
+    Of a pool ``parts`` are those it is made of, then all together and the class frequencies: title, weight, log loss of rows left
+    out at fit, and its standard error.
+    """
 
     kind: str
     options: Mapping[str, str]
@@ -45,6 +49,7 @@ class ModelFacts:
     columns: tuple[tuple[str, str, str], ...]
     actions: tuple[str, ...] = ()
     unclassed: float = 0.0  # of the rows, those that had no class
+    parts: tuple[tuple[str, float | None, float | None, float | None], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -111,11 +111,19 @@ def _model(dossier: Dossier) -> Section | None:
     acts = f" It decides between {', '.join(map(name, facts.actions))}." if facts.actions else ""
     tables = (
         table("How frequent the model takes each class to be", ("class", "share"), [(name(label), _share(share)) for label, share in facts.classes]),
-        table("Columns", ("column", "kind", "distribution"), [(name(column), KINDS.get(kind, kind), family) for column, kind, family in facts.columns[:MOST_COLUMNS]], folded=len(facts.columns) > 12),
+        *([table("The parts of the pool, by their log loss on rows left out at fit, which chose the weights", ("part", "weight", "log loss"), [(name(part), NOTHING if weight is None else short(weight), with_error(loss, error)) for part, weight, loss, error in facts.parts])] if facts.parts else []),
+        _columns(facts.columns),
         table("Options", ("option", "value"), facts.options.items(), folded=True),
     )  # fmt: skip
     said = f"{facts.kind}, {several(facts.parameters, 'parameter')}.{rows}{calibrated}{kept}{acts}"
     return Section("model", "The model", (said,), tables=tables, source=dossier.sources.get("model", ""))
+
+
+def _columns(columns: Sequence[tuple[str, str, str]]) -> Table:
+    """Every column with its kind, and its distribution where columns have one each."""
+    told = 3 if any(family for *_, family in columns) else 2
+    lines = [(name(column), KINDS.get(kind, kind), family)[:told] for column, kind, family in columns[:MOST_COLUMNS]]
+    return table("Columns", ("column", "kind", "distribution")[:told], lines, folded=len(columns) > 12)
 
 
 def _data(dossier: Dossier) -> Section | None:
@@ -138,7 +146,7 @@ def _data(dossier: Dossier) -> Section | None:
         for one in data.columns[:MOST_COLUMNS]
     ]
     return Section(
-        "data", "The data", (f"{several(data.rows, 'row')} and {several(len(kinds), 'column')} that are asked: {counted}. {holes}",),
+        "data", "The data", (f"{several(data.rows, 'row')} and {several(len(kinds), 'column')} used: {counted}. {holes}",),
         tables=(table("Columns", ("column", "kind", "missing", "share", "holds", "remark"), lines),), source=dossier.sources.get("data", ""),
     )  # fmt: skip
 
@@ -229,8 +237,8 @@ def _net_benefit(dossier: Dossier) -> Section | None:
         return None if why is None else Section("net-benefit", "Net benefit", (why,))
     at = [place for place, threshold in enumerate(found.thresholds) if any(abs(threshold - one) < 1e-9 for one in THRESHOLDS)]  # fmt: skip
     lines = [(Cell(f"{found.thresholds[k]:.2f}", found.thresholds[k]), _number(found.model[k]), _number(found.always[k]), _number(0.0)) for k in at]  # fmt: skip
-    said = f"What acting on {name(found.label)} is worth per row, in right actions: those taken rightly, less those taken needlessly times t / (1 − t), where one acts from a probability of t on."
-    figures = table("Net benefit by threshold", ("act from this probability on", "by the model", "act always", "act never"), lines)  # fmt: skip
+    said = f"What acting on {name(found.label)} is worth per row, in right actions: those taken rightly, less those taken needlessly times t / (1 − t), where one acts when the probability reaches t."
+    figures = table("Net benefit by threshold", (f"threshold: act if P({name(found.label)}) ≥", "by the model", "act always", "act never"), lines)  # fmt: skip
     return Section("net-benefit", "Net benefit", (said, _worth(found)), tables=(figures,), source=dossier.sources.get("net_benefit", ""))  # fmt: skip
 
 
@@ -259,7 +267,7 @@ def _sensitivity(dossier: Dossier) -> Section | None:
         for one in found.costs
     ]
     tables = [
-        table("Columns: what becomes of the answers where a column is not known", ("column", "probability that changes its class", "rows with another action"), columns),
+        table("Columns: what becomes of the answers where a column is not known", ("column", "probability shifted between classes", "rows with another action"), columns),
         table("Class priors: rows with another action where the odds of a class are halved or doubled", ("class", "prior", "halved", "doubled"), priors),
         table("Costs: rows with another action where a cost is halved or doubled", ("action", "if the truth is", "cost", "halved", "doubled"), costs),
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from merula.data.table import SparseTable, Table, open_table
 from merula.report.findings.result import ColumnSummary, DataSummary
 
 COMMONEST = 5  # levels that are named
+WHOLE = re.compile(r"-?\d+(\.0)?")  # a number that has no fraction, also where its column holds floats
 
 
 def summarise_data(
@@ -67,7 +69,9 @@ def _summary(table: Table, index: int, column: Column, remarks: Mapping[str, str
     _digest_words(digest, words)
     counted = Counter(word for word in words if word is not None)
     named = Counter() if column.kind in ("text", "ignore") else counted
-    commonest = tuple(sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))[:COMMONEST])
+    ranked = sorted(named.items(), key=lambda pair: (-pair[1], pair[0]))[:COMMONEST]
+    whole = table.kind(index)[0] == "numeric" and all(WHOLE.fullmatch(word) for word in counted)
+    commonest = tuple((word.removesuffix(".0") if whole else word, rows) for word, rows in ranked)
     missing = len(words) - counted.total()
     return ColumnSummary(column.name, column.kind, missing, len(counted), None, commonest, remark)
 

@@ -157,12 +157,12 @@ def _points(
     tolerance = TOLERATED / (found.unit * len(ranked))
     low, high = found.reach
     least, most = (float(found.total_points(low + share * (high - low))) - reading.average for share in REACH)
-    totals = np.linspace(least, most, TOTALS).tolist()
+    totals = np.linspace(max(0.0, least) if most > 0 else least, most, TOTALS).tolist()  # no value has points below 0
     return Points(
         found.label,
         found.against,
         tuple(_scale(scale, tolerance) for scale in ranked[: reading.drawn]),
-        tuple((p, total - reading.average) for p, total in found.totals),
+        tuple((p, total - reading.average) for p, total in found.totals if total >= reading.average),
         tuple((total, float(found.probability(total + reading.average))) for total in totals),
         found.remark,
         name,

@@ -1,7 +1,7 @@
 // The model card at the foot: what was learned from what, when, how good it was, and what the page cannot say.
 import { html } from "../../vendor/preact.js";
 import { Facts, Name } from "./elements.js";
-import { short } from "./figures.js";
+import { count } from "./figures.js";
 import { said, say } from "./words.js";
 
 export function Card({ data }) {
@@ -23,7 +23,7 @@ function cardFacts(data, card) {
 
 // A value is a text, a number, or {says: key, …}: a sentence of the word table.
 function factText(value) {
-  if (typeof value === "number") return short(value, 6);
+  if (typeof value === "number") return count(value);
   if (typeof value === "object") return said(value);
   return html`<${Name} text=${value} />`;
 }

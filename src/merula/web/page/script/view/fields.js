@@ -20,11 +20,17 @@ export function valueText(column, value) {
   return withUnit(column, typeof value === "number" ? numberShown(column, value) : clippedText(String(value), 60));
 }
 
+// Whether what a column is called ends with its unit, in brackets or not.
+function namesUnit(label, unit) {
+  const text = label.replace(/[)\] ]+$/, "");
+  return [" ", "(", "["].some((sign) => text.endsWith(sign + unit));
+}
+
 export function Field({ column, index, value, note, onSet }) {
   const known = value !== null;
   const label = labelOf(column);
   return html`<fieldset class=${known ? "field known" : "field"} id=${`field-${index}`}>
-    <legend><${Name} text=${label} />${column.shown_unit ? html` <span class="unit">${column.shown_unit}</span>` : null}</legend>
+    <legend><${Name} text=${label} />${column.shown_unit && !namesUnit(label, column.shown_unit) ? html` <span class="unit">${column.shown_unit}</span>` : null}</legend>
     ${known
       ? html`<button type="button" class="clear" onClick=${() => onSet(null)} aria-label=${say("field.clear.label", { column: clippedText(label, 60) })}>${say("field.clear")}</button>`
       : html`<span class="unknown">${say("field.unknown")}</span>`}

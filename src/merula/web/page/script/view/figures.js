@@ -3,7 +3,7 @@ import { say } from "./words.js";
 
 export function percent(share) {
   if (share > 0 && share < 0.0005) return "< 0.1 %";
-  const text = (100 * share).toFixed(1).replace(/\.0$/, "");
+  const text = (100 * share).toFixed(1).replace(/\.0$/, "").replace(/^-0$/, "0");
   return text === "100" && share < 1 - 1e-12 ? "> 99.9 %" : `${text} %`;
 }
 
@@ -13,6 +13,11 @@ export function short(value, digits = 4) {
   if (size >= 1e4 && size < 1e15) return thousands(value, 0);
   if (size !== 0 && (size < 1e-4 || size >= 1e15)) return minus(trimmed(value.toExponential(digits - 1)));
   return minus(String(Number(value.toPrecision(digits))));
+}
+
+// A number of rows or of anything else that is counted: whole, its thousands set apart.
+export function count(value) {
+  return Number.isInteger(value) ? thousands(value, 0) : short(value, 6);
 }
 
 export function signed(evidence) {
