@@ -1,8 +1,9 @@
 """Tables of questions, purified: one more answer to every question, *not asked*, holds what is left when its column is averaged out.
 
 A table that asks columns D has effects of all sets U ⊆ D: Π_{j∈U} (1 − E_j) · Π_{j∈D∖U} E_j applied to its values, E_j the mean over
-column j. A table says 0 where a column is missing that has no such answer, so (1 − E_j) gives −E_j there: the cell of *not asked*,
-its sign turned.
+column j. Where a column is missing that has no such answer, a table says E_j of its values, so effects of this column are 0 there, and
+lacks the column's part of its mean over all answers: that a column is known has an effect too, of the column alone. In files of before,
+a table says 0 there, so (1 − E_j) gives −E_j: the cell of *not asked*, its sign turned.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from merula.classify.effects import _kernels as kernels
 from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.subjects import AT_ONCE, Places, Subject
+from merula.classify.log_linear._answers import shares_of_answers
 from merula.classify.log_linear.fitting import numbered
 from merula.classify.log_linear.terms import LOST, TableTerms
 from merula.core import Array
@@ -41,12 +43,18 @@ def table_cuts(terms: TableTerms) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class TableEffects:
-    """The effects of tables: ``sets`` has, for each table and the bits of its questions, the subject that they are of, −1 for none."""
+    """The effects of tables: ``sets`` has, for each table and the bits of its questions, the subject that they are of, −1 for none.
+
+    ``known`` is what it adds that a column is known (columns × classes), ``missing`` how many rows lack it, ``alone`` its subject.
+    """
 
     terms: TableTerms
     tables: kernels.Tables
     subjects: tuple[Subject, ...]
     sets: kernels.Codes
+    known: Array
+    missing: Array
+    alone: Places
     rows_at_once: int = AT_ONCE
 
     @classmethod
@@ -63,8 +71,12 @@ class TableEffects:
             values[own, : 3**depth] = _purified(cells, terms.tables[own], blocks, answers)
             leads[own] = sum(1 << block[0] for block in blocks)
             sets += _column_sets(own, terms.asked[terms.tables[own]], blocks)
-        tables = kernels.Tables(terms.asked[terms.tables], terms._places[terms.tables], depths, leads, values, answers.is_word)  # fmt: skip
-        return cls(terms, tables, *_subjects(sets, terms, marginals))
+        lost = -1.0 if terms.shares is None else 0.0
+        tables = kernels.Tables(terms.asked[terms.tables], terms._places[terms.tables], depths, leads, values, answers.is_word, lost)  # fmt: skip
+        subjects, told = _subjects(sets, terms, marginals)
+        alone = np.array([subjects.index(Subject((name,))) for name in terms.columns], dtype=np.int64)
+        known = np.zeros((len(terms.columns), classes)) if terms.shares is None else _known(tables, len(terms.columns))
+        return cls(terms, tables, subjects, told, known, answers.missing, alone)
 
     def read(self, rows: Encoded) -> kernels.Codes:
         """The rows' codes."""
@@ -72,9 +84,8 @@ class TableEffects:
 
     @cached_property
     def _intercept(self) -> Array:
-        """What tables say on average: the cell in which nothing is asked."""
-        nothing = 3 ** self.tables.depths.astype(np.int64) - 1
-        return self.tables.values[np.arange(len(nothing)), nothing].sum(axis=0)  # type: ignore[no-any-return]
+        """What tables say on average: the cell in which nothing is asked, less what rows lack of it whose columns are missing."""
+        return _means(self.tables).sum(axis=0) - self.missing @ self.known  # type: ignore[no-any-return]
 
     def add_intercept(self, read: kernels.Codes, out: Array) -> None:
         """See `PartEffects.add_intercept`."""
@@ -84,14 +95,34 @@ class TableEffects:
         """See `PartEffects.add`."""
         if len(self.subjects):
             kernels.add_effects(read, self.tables, np.append(wanted, -1)[self.sets].astype(np.int32), out)
+        for j in np.flatnonzero(self.known.any(axis=1) & (wanted[self.alone] >= 0)).tolist():
+            out[wanted[self.alone[j]]] += ((read[j] >= 0) - (1.0 - self.missing[j]))[:, None] * self.known[j]
+
+
+def _means(tables: kernels.Tables) -> Array:
+    """The mean of each table: the cell in which nothing is asked."""
+    nothing = 3 ** tables.depths.astype(np.int64) - 1
+    return tables.values[np.arange(len(nothing)), nothing]
+
+
+def _known(tables: kernels.Tables, count: int) -> Array:
+    """What it adds that a column is known: of the mean of each table that asks it, its share of the columns that are asked."""
+    bits = 1 << np.arange(tables.columns.shape[1])
+    leads = (tables.leads[:, None] & bits) > 0
+    parts = _means(tables) / np.maximum(leads.sum(axis=1), 1)[:, None]
+    found = np.zeros((count, parts.shape[1]))
+    tables_asking, places = np.nonzero(leads)
+    np.add.at(found, tables.columns[tables_asking, places], parts[tables_asking])
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Answers:
-    """What a part makes of the states of each column: its codes and their shares, both columns × states."""
+    """What a part makes of the states of each column: its codes and their shares, both columns × states; and the share of yes to each question, if known."""
 
     codes: kernels.Codes
     shares: Array
+    yes: Array | None
     asked: Questions
     places: Questions
     is_word: NDArray[np.bool_]
@@ -104,7 +135,12 @@ class _Answers:
         codes = np.array([np.pad(own, (0, most - len(own)), constant_values=-1) for own, _ in found], dtype=np.int32)
         shares = np.array([np.pad(own, (0, most - len(own))) for _, own in found])
         is_word = np.array([known is not None for known in terms.level_sets])
-        return cls(codes, shares, terms.asked, terms._places, is_word)
+        return cls(codes, shares, terms.shares, terms.asked, terms._places, is_word)
+
+    @property
+    def missing(self) -> Array:
+        """The share of rows in which each column is not known."""
+        return (self.shares * (self.codes < 0)).sum(axis=1)  # type: ignore[no-any-return]
 
     @staticmethod
     def _met(terms: TableTerms, j: int, marginals: Marginals) -> tuple[NDArray[np.int64], Array]:
@@ -126,6 +162,9 @@ class _Answers:
 
     def _joint(self, questions: Questions) -> Array:
         columns = self.asked[questions[:, 0]]
+        if self.yes is not None:
+            told: Array = shares_of_answers(self.places[questions], self.yes[questions], self.is_word[columns])
+            return told
         codes, shares = self.codes[columns], self.shares[columns] * (self.codes[columns] >= 0)
         cell = np.zeros(codes.shape, dtype=np.int64)
         for question in questions.T:
