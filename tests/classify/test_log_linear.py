@@ -15,10 +15,13 @@ from sklearn.metrics import log_loss
 import merula as mr
 from merula.classify.folds import deal
 from merula.classify.log_linear import _kernels as kernels
+from merula.classify.log_linear._answers import add_tables
 from merula.classify.log_linear.cases import distinct_cases
 from merula.classify.log_linear.fitting import Wish, fit_terms, quadratic_terms, table_terms
 from merula.classify.log_linear.tables import _grid, as_odds, by_class, grown_tables
 from merula.classify.log_linear.twin import fitted_weights, objective, quadratic_features, weighed_twin
+from merula.classify.model_files import model_state
+from merula.core.archive import write_state
 from merula.data.encode import encode_cells, encode_target
 from merula.data.schema import Column, Schema
 
@@ -83,6 +86,32 @@ def cells_after(codes, questions, is_word):
     return cell
 
 
+def said(codes, questions, values, weight, is_word):
+    """What a table adds to each case: the mean over the answers of columns that it does not know, by how often these are met in each
+    column by itself; less the mean over all answers, in proportion to the columns that it does not know."""
+    columns = sorted({column for column, _ in questions})
+    told = {j: np.array([answers(codes, *one, is_word) for one in questions if one[0] == j]) for j in columns}
+    met: dict = {j: {} for j in columns}
+    for j, own in told.items():
+        for given, heavy in zip(own.T.tolist(), weight, strict=True):
+            if given[0] >= 0:
+                met[j][tuple(given)] = met[j].get(tuple(given), 0.0) + heavy / weight[own[0] >= 0].sum()
+
+    def mean(known):
+        total = 0.0
+        for some in itertools.product(*([(known[j], 1.0)] if j in known else met[j].items() for j in columns)):
+            given = {j: iter(own) for j, (own, _) in zip(columns, some, strict=True)}
+            cell = int("".join(str(next(given[j])) for j, _ in questions), 2)
+            total = total + np.prod([share for _, share in some]) * values[cell]
+        return total
+
+    found = []
+    for i in range(codes.shape[1]):
+        known = {j: tuple(told[j][:, i]) for j in columns if told[j][0, i] >= 0}
+        found.append(mean(known) - (1 - len(known) / len(columns)) * mean({}))
+    return np.array(found)
+
+
 def score_of(cell, slope, curved, ridge):
     """Σ_cell Σ_class G² / (H + ridge)."""
     total = 0.0
@@ -105,7 +134,19 @@ def test_tables_are_what_their_definition_says(classes, order, lowest, missing):
     columns = len(cases.variables)
     memory = kernels.memory_for(grid, start.shape[1], order, columns, 5)
     asked, cuts, depths, values, loss = kernels.grow(
-        grid, cases.labels, cases.hashes, train, held, start.copy(), memory, 30, order, 1.0, columns, lowest
+        grid,
+        cases.labels,
+        cases.hashes,
+        cases.weight,
+        train,
+        held,
+        start.copy(),
+        memory,
+        30,
+        order,
+        1.0,
+        columns,
+        lowest,
     )
     scores, first = start, None
     for t in range(30):
@@ -120,20 +161,20 @@ def test_tables_are_what_their_definition_says(classes, order, lowest, missing):
         )  # in the choice of questions
         questions = list(zip(asked[t, : depths[t]].tolist(), cuts[t, : depths[t]].tolist(), strict=True))
         for d in range(depths[t]):
-            said = score_of(cells_after(cases.codes, questions[: d + 1], grid.is_word), slope, flat, ridge)
+            gained = score_of(cells_after(cases.codes, questions[: d + 1], grid.is_word), slope, flat, ridge)
             rivals = [
                 score_of(cells_after(cases.codes, [*questions[:d], (j, bound)], grid.is_word), slope, flat, ridge)
                 for j in range(columns)
                 for bound in coarse_bounds(grid, j)
             ]
-            assert said * (1 + kernels.NOISE) ** 2 >= max(rivals) * (1 - 1e-5)
+            assert gained * (1 + kernels.NOISE) ** 2 >= max(rivals) * (1 - 1e-5)
         cell = cells_after(cases.codes, questions, grid.is_word)
         rate = kernels.RATE * min(1 + t / kernels.FASTER, kernels.FASTEST)
         for one in range(2 ** depths[t]):
             own = cell == one
             by_hand = rate * slope[own].sum(axis=0) / (curved[own].sum(axis=0) + ridge)
             np.testing.assert_allclose(values[t, one], by_hand, rtol=1e-4, atol=1e-6)  # sums are of single precision
-        scores = scores + np.where(cell[:, None] >= 0, values[t][cell], 0.0)
+        scores = scores + said(cases.codes, questions, values[t], cases.weight, grid.is_word)
 
 
 def coarse_bounds(grid, j):
@@ -149,7 +190,7 @@ def test_one_cell_by_hand():
     cases = distinct_cases(frame["flies"].eq("yes").to_numpy(dtype=float)[:, None], (("no", "yes"),), encode_target(label, 8), [False])  # fmt: skip
     grid = _grid(cases, 32)
     memory, scores = kernels.memory_for(grid, 1, 1, 1, 0), np.zeros((len(cases), 1))
-    _, _, _, values, _ = kernels.grow(grid, cases.labels, cases.hashes, cases.weight, np.zeros(len(cases)), scores, memory, 1, 1, 1.0, 1, 1.0)  # fmt: skip
+    _, _, _, values, _ = kernels.grow(grid, cases.labels, cases.hashes, cases.weight, cases.weight, np.zeros(len(cases)), scores, memory, 1, 1, 1.0, 1, 1.0)  # fmt: skip
     np.testing.assert_allclose(np.sort(values[0].ravel()), [-0.05, 0.05], rtol=1e-6)
 
 
@@ -162,7 +203,9 @@ def test_terms_are_the_mean_of_the_folds_models(classes, missing):
     grown = grown_tables(cases, cases.shares(1), 3, 40, 7, 1)
     summed = np.zeros((len(cases), classes))
     is_word = np.array([variable.is_word for variable in cases.variables])
-    kernels.add_tables(cases.codes, grown.columns, grown.cuts, grown.depths, grown.values, is_word, summed)
+    for t, depth in enumerate(grown.depths):
+        questions = list(zip(grown.columns[t, :depth].tolist(), grown.cuts[t, :depth].tolist(), strict=True))
+        summed += said(cases.codes, questions, grown.values[t], cases.weight, is_word)
     terms = table_terms(cases, grown, names, levels)
     np.testing.assert_allclose(terms.log_prob(rows), cases.of_rows(summed), rtol=1e-9, atol=1e-12)
     parts = terms.factors()
@@ -181,9 +224,10 @@ def test_terms_are_of_at_most_so_many_columns(order):
     assert {name for key in model.terms(frame) for name in ([key] if isinstance(key, str) else key)} == set(frame)
 
 
-def test_scores_out_of_fold_are_by_models_that_have_not_seen_the_row():
+@pytest.mark.parametrize("gaps", [0, 0.3])
+def test_scores_out_of_fold_are_by_models_that_have_not_seen_the_row(gaps):
     """Each fold's own model, grown here by itself, gives the scores of the rows left out of it."""
-    rows, target, _, label = birds(90, gaps=0)
+    rows, target, _, label = birds(90, gaps=gaps)
     folds = deal(rows, target, SCHEMA, 3)
     scores, terms = fit_terms(rows, target, LEVELS, Wish(2, 20), folds)
     cases, _, _ = cases_of(rows, target)
@@ -193,7 +237,7 @@ def test_scores_out_of_fold_are_by_models_that_have_not_seen_the_row():
     for fold in range(3):
         own = slice(fold * per_fold, (fold + 1) * per_fold)
         found = np.zeros((len(cases), 3))
-        kernels.add_tables(cases.codes, grown.columns[own], grown.cuts[own], grown.depths[own], 3 * grown.values[own], grid.is_word, found)  # fmt: skip
+        add_tables(cases.codes, grown.columns[own], grown.cuts[own], grown.depths[own], 3 * grown.values[own], grown.shares[own], grid.is_word, found)  # fmt: skip
         left_out = np.flatnonzero(folds.shares[:, fold] == 1)
         expected = log_softmax(cases.of_rows(found + cases.log_prior), axis=1)[left_out]
         alone = np.isclose(shares[cases.of_row[left_out]].max(axis=1), shares[cases.of_row[left_out]].sum(axis=1))
@@ -436,16 +480,81 @@ def test_odd_tables_are_learned_from(name, order):
         np.testing.assert_allclose(answer, 0.5)
 
 
+def of_mean(model, frame, gone):
+    """The scores of rows without some columns, by the terms of whole rows: their mean over what the columns hold, each by itself, less
+    the mean over all in proportion to the columns that are gone."""
+    count, total = len(frame), 0.0
+    states = {name: frame[name].value_counts(normalize=True) for name in frame}
+    for key, _ in model.terms(frame[:1]).items():
+        columns = [key] if isinstance(key, str) else list(key)
+
+        def mean(some, key=key):
+            every = list(itertools.product(range(5), *(states[name].items() for name in some)))
+            table = frame.iloc[[row for row, *_ in every]].reset_index(drop=True)
+            table = table.assign(**{name: [one[k + 1][0] for one in every] for k, name in enumerate(some)})
+            chance = np.array([np.prod([share for _, share in drawn]) for _, *drawn in every])
+            return (chance[:, None] * model.terms(table)[key]).reshape(5, -1, 3).sum(axis=1)
+
+        lost = [name for name in columns if name in gone]
+        total = total + mean(lost) - len(lost) / len(columns) * mean(columns)
+    assert count > 5
+    return total
+
+
 def test_every_subset_of_missing_columns_is_answered():
-    """A term counts only if all its columns are known: the posterior is that of the others' sum."""
+    """What is missing is averaged out of every term, as if columns were independent; a row of which nothing is known has the prior."""
+    _, _, frame, label = birds(40, gaps=0)
+    model = mr.LogLinearClassifier(3, max_rounds=40).fit(frame, label)
+    assert max(len(key) for key in model.terms(frame[:1]) if not isinstance(key, str)) == 3
+    for gone in itertools.chain.from_iterable(itertools.combinations(frame, size) for size in range(4)):
+        asked = frame[:5].assign(**dict.fromkeys(gone)).astype(frame.dtypes)
+        expected = softmax(of_mean(model, frame, gone) + model.class_log_prior_, axis=1)
+        np.testing.assert_allclose(model.predict_proba(asked), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.predict_proba(asked), np.exp(model.class_log_prior_)[None].repeat(5, 0), rtol=1e-12
+    )
+
+
+def passengers(n=900, seed=0):
+    """A strong column, and others that say something together with it."""
+    rng = np.random.default_rng(seed)
+    woman, first, fare = rng.random(n) < 0.4, rng.random(n) < 0.3, rng.normal(size=n).round(2)
+    odds = np.where(woman, 1.2, -1.6) + np.where(first & woman, 2.0, 0.2) + 0.6 * fare * np.where(first, 1.0, -0.5)
+    survived = rng.random(n) < 1 / (1 + np.exp(-odds))
+    frame = pd.DataFrame({"gender": np.where(woman, "female", "male"), "class": np.where(first, "1st", "3rd"), "fare": fare})  # fmt: skip
+    return frame, survived
+
+
+@pytest.mark.parametrize("fit", [lambda: mr.LogLinearClassifier(2, max_rounds=150), lambda: mr.LogLinearClassifier(4, max_rounds=150), lambda: mr.AutoBayesClassifier(4, max_rounds=150, keep_rows=False)])  # fmt: skip
+def test_partly_known_rows_are_answered_with_about_how_frequent_classes_are_among_them(fit):
+    frame, survived = passengers()
+    model = fit().fit(frame, survived)
+    for known in ({"gender": "female"}, {"gender": "male"}, {"gender": "female", "class": "1st"}, {"class": "3rd"}):
+        own = np.logical_and.reduce([frame[name] == value for name, value in known.items()])
+        row = pd.DataFrame([dict.fromkeys(frame.columns) | known])
+        found = model.predict_proba(row)[0]
+        assert found[1] == pytest.approx(survived[own].mean(), abs=0.08)
+        np.testing.assert_allclose(mr.explain(model, row).posterior, found, rtol=1e-9)
+    nothing = pd.DataFrame([dict.fromkeys(frame.columns)])
+    np.testing.assert_allclose(model.predict_proba(nothing)[0], np.exp(model.class_log_prior_), rtol=1e-12)
+
+
+def test_in_files_of_before_a_term_counts_only_if_all_its_columns_are_known(tmp_path):
     _, _, frame, label = birds(150, gaps=0)
     model = mr.LogLinearClassifier(2, max_rounds=40).fit(frame, label)
-    whole = model.terms(frame[:5])
+    state = model_state(model)
+    del state["distributions"][0]["state"]["shares"]
+    write_state(tmp_path / "birds.merula", state)
+    before, whole = mr.load(tmp_path / "birds.merula"), model.terms(frame[:5])
+    before.save(tmp_path / "again.merula")
+    before = mr.load(tmp_path / "again.merula")
     for gone in itertools.chain.from_iterable(itertools.combinations(frame, size) for size in range(4)):
         asked = frame[:5].assign(**dict.fromkeys(gone)).astype(frame.dtypes)
         kept = [values for key, values in whole.items() if not {key} & set(gone) and not set(gone) & set(key if isinstance(key, tuple) else ())]  # fmt: skip
         expected = softmax(sum(kept, np.zeros((5, 3)) + model.class_log_prior_), axis=1)
-        np.testing.assert_allclose(model.predict_proba(asked), expected, rtol=1e-9)
+        np.testing.assert_allclose(before.predict_proba(asked), expected, rtol=1e-9)
+        for row in range(5):
+            np.testing.assert_allclose(mr.explain(before, asked.iloc[[row]]).posterior, expected[row], rtol=1e-9)
 
 
 @pytest.mark.parametrize("order", [3, "gaussian"])

@@ -1,5 +1,6 @@
 """Terms of log-linear models against their definition in plain Python, asked by few rows and by many."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ SCHEMA = Schema((Column("größe", "numeric"), Column("wing", "numeric"), Column
 LEVELS = (None, None, ("long", "short"), ("blass", "gelb", "rot"))
 BOUNDS = ([LOST, -1.0, -0.0, 0.7, 2.0], [-3.0, 0.0, 0.5, 1e308], [0.0, 1.0, 2.0], [0.0, 1.0, 2.0])
 ROWS = 300
+MET = {"größe": [-2.0, -0.5, 0.3, 5.0, np.nan], "wing": [-9.0, -1.0, 0.2, 0.4, 3.0], "song": ["long", "short", None], "色泽": ["blass", "gelb", "rot"]}  # fmt: skip
 
 
 def odd_cells(seed=0):
@@ -41,6 +43,43 @@ def random_tables(seed, classes=2, count=60, order=4):
     return terms
 
 
+def shares_met(terms):
+    """How often each of `MET` is met in its column."""
+    rng = np.random.default_rng(len(terms.values))
+    return {name: (own := rng.random(len(states))) / own.sum() for name, states in MET.items()}
+
+
+def with_shares(terms):
+    """The same with the share of yes to each question, where columns hold `MET` so often."""
+    met = shares_met(terms)
+    yes = [sum(share * answer(terms, q, MET, k) for k, share in enumerate(met[terms.columns[j]])) for q, j in enumerate(terms.asked)]  # fmt: skip
+    found = replace(terms, shares=np.minimum(yes, 1.0))
+    assert found.fits(terms.class_count)
+    return found
+
+
+def mean_of(terms, questions, values, known):
+    """The mean of a table's values over the columns whose answers are not known: every combination of what is met there."""
+    met, columns = shares_met(terms), sorted({int(terms.asked[q]) for q in questions} - set(known))
+    total = np.zeros(terms.class_count)
+    for states in itertools.product(*(range(len(MET[terms.columns[j]])) for j in columns)):
+        at = dict(zip(columns, states, strict=True))
+        said = [known[terms.asked[q]][q] if terms.asked[q] in known else answer(terms, q, MET, at[terms.asked[q]]) for q in questions]  # fmt: skip
+        chance = np.prod([met[terms.columns[j]][k] for j, k in at.items()])
+        total = total + chance * values[int("".join(str(int(yes)) for yes in said), 2)]
+    return total
+
+
+def averaged(terms, t, answers):
+    """What a table says of a row, some of whose answers are None: the mean over these, less their share of columns of the mean over all."""
+    questions = [q for q in terms.tables[t] if q >= 0]
+    columns = {int(terms.asked[q]) for q in questions}
+    told = {j: {q: yes for q, yes in zip(questions, answers, strict=True) if terms.asked[q] == j} for j in columns}
+    known = {j: own for j, own in told.items() if None not in own.values()}
+    lost = 1 - len(known) / len(columns)
+    return mean_of(terms, questions, terms.values[t], known) - lost * mean_of(terms, questions, terms.values[t], {})
+
+
 def answer(terms, q, cells, row):
     """Whether a row answers question q with yes; None where it does not know."""
     j = terms.asked[q]
@@ -55,12 +94,16 @@ def answer(terms, q, cells, row):
 
 
 def plain_tables(terms, cells, weights):
-    found = np.zeros((ROWS, terms.class_count))
+    found, kept = np.zeros((ROWS, terms.class_count)), {}
     of_table = {t: weight for (_, tables), weight in zip(terms.column_sets, weights, strict=True) for t in tables}
     for row in range(ROWS):
         for t, questions in enumerate(terms.tables):
             answers = [answer(terms, q, cells, row) for q in questions if q >= 0]
-            if None not in answers:
+            if None in answers and terms.shares is not None:
+                key = t, tuple(answers)
+                kept[key] = averaged(terms, t, answers) if key not in kept else kept[key]
+                found[row] += of_table[t] * kept[key]
+            elif None not in answers:
                 found[row] += of_table[t] * terms.values[t, int("".join(str(int(yes)) for yes in answers), 2)]
     return found
 
@@ -74,24 +117,53 @@ def by_many(part, weights, cells):
     return out
 
 
+@pytest.mark.parametrize("told", [False, True], ids=["files of before", "averaged"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("order", [1, 2, 4])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_tables_are_looked_up_as_their_questions_are_answered(seed, order, classes):
+def test_tables_are_looked_up_as_their_questions_are_answered(seed, order, classes, told):
     terms, cells = random_tables(seed, classes, order=order), odd_cells(seed)
+    terms = with_shares(terms) if told else terms
     ones = [1.0] * len(terms.column_sets)
     expected = plain_tables(terms, cells, ones)
     np.testing.assert_allclose(terms.log_prob(encode_cells(SCHEMA, cells, ROWS)), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(by_many(terms, ones, cells), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_tables_of_each_set_of_columns_have_their_own_weight():
+@pytest.mark.parametrize("told", [False, True], ids=["files of before", "averaged"])
+def test_tables_of_each_set_of_columns_have_their_own_weight(told):
     terms, cells = random_tables(5), odd_cells()
+    terms = with_shares(terms) if told else terms
     weights = np.linspace(0, 2, len(terms.column_sets)).tolist()
     expected, out = plain_tables(terms, cells, weights), np.zeros((ROWS, 2))
     terms.weighted(weights).add_log_prob(encode_cells(SCHEMA, cells, ROWS), out)
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(by_many(terms, weights, cells), expected, rtol=1e-12, atol=1e-12)
+    parts = [part.log_prob(encode_cells(SCHEMA, cells, ROWS)) for part in terms.factors()]
+    np.testing.assert_allclose(sum(w * part for w, part in zip(weights, parts, strict=True)), expected, rtol=1e-12, atol=1e-12)  # fmt: skip
+
+
+def test_questions_that_are_asked_twice_are_answered_alike():
+    terms, cells = random_tables(4), odd_cells()
+    questions = np.array([[0, 0, 5, 5], [9, 9, 13, 13], [13, 14, 13, 14], [7, 6, 7, 8]], dtype=np.int32)
+    terms = with_shares(replace(terms, tables=questions, values=terms.values[:4]))
+    expected = plain_tables(terms, cells, [1.0] * len(terms.column_sets))
+    np.testing.assert_allclose(terms.log_prob(encode_cells(SCHEMA, cells, ROWS)), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_nothing_at_all_is_said_of_a_row_of_which_nothing_is_known():
+    parts = [part for part in with_shares(random_tables(2, 3)).factors() if not any(part.gaps)]
+    nothing = {"größe": [np.nan] * ROWS, "wing": [np.nan] * ROWS, "song": [None] * ROWS, "色泽": ["violet"] * ROWS}
+    assert {part.columns for part in parts} == {("wing",), ("色泽",), ("wing", "色泽")}
+    for part in parts:
+        assert not part.log_prob(encode_cells(SCHEMA, nothing, ROWS)).any()
+        assert not by_many(part, [1.0] * len(part.column_sets), nothing).any()
+
+
+@pytest.mark.parametrize("change", [lambda shares: shares[:-1], lambda shares: shares - 1, lambda shares: shares[::-1].copy(), lambda shares: np.where(shares < 1, 0.7, 1.0), lambda shares: shares * np.nan])  # fmt: skip
+def test_shares_that_are_none_are_refused(change):
+    terms = with_shares(random_tables(3))
+    assert not replace(terms, shares=change(terms.shares)).fits(2)
 
 
 def test_many_tables_of_two_columns_are_summed_up_in_tables_of_bounded_size():

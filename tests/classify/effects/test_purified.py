@@ -1,6 +1,7 @@
 """Purified effects against a functional analysis of variance by enumeration; and their laws on real and mixed tables."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +130,13 @@ def test_conditional_terms_are_taken_apart_as_by_enumeration(order, missing):
     cells, label, weight = birds()
     part = terms(cells, label, weight, order, missing)
     check_against_enumeration([(part, 0.7)], cells, weight)
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_tables_of_files_of_before_are_taken_apart_likewise(order):
+    """There, tables say nothing where a column is missing, instead of being averaged over it."""
+    cells, label, weight = birds()
+    check_against_enumeration([(replace(terms(cells, label, weight, order), shares=None), 0.7)], cells, weight)
 
 
 @pytest.mark.parametrize("order", [2, 4])

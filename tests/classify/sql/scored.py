@@ -117,6 +117,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "TAN, impossible levels": lambda: mr.TANClassifier(smoothing=0),
     "log-linear of one column": lambda: mr.LogLinearClassifier(order=1),
     "log-linear of two columns": lambda: mr.LogLinearClassifier(order=2),
+    "log-linear of three columns": lambda: mr.LogLinearClassifier(order=3, max_rounds=30),
     "twin": lambda: mr.LogLinearClassifier(order="gaussian"),
     "pool": lambda: mr.AutoBayesClassifier(order=2),
 }

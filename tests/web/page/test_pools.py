@@ -76,6 +76,14 @@ POOLS: dict[str, Callable[[], Any]] = {
 }
 
 
+def of_before(model: Any) -> Any:
+    """The model as files of before hold it: tables that say nothing where a cell is missing."""
+    found, fitted = copy(model), model.fitted_
+    parts = tuple(replace(part, shares=None) for part in fitted.components[0].parts)
+    found._hold(replace(fitted, components=(replace(fitted.components[0], parts=parts),)))
+    return found
+
+
 def left(model: Any) -> Any:
     """The model that a page may hold."""
     return model.portable() if hasattr(model, "portable") else model
@@ -130,6 +138,19 @@ def test_pools_answer_and_take_apart_alike(ask_engine: Any, ask_effects: Ask, na
     cases = cases_of(table, 220)
     check_terms(model, cases, ask_engine)
     check_effects(model, cases, ask_effects)
+
+
+def test_tables_of_files_of_before(ask_engine: Any, ask_effects: Ask) -> None:
+    table, kind = birds()
+    model = mr.LogLinearClassifier(order=3, **FAST).fit(table, kind)
+    before, cases = of_before(model), cases_of(table, 220)
+    rows = encoded(model, cases)
+    assert (
+        np.abs(before.fitted_.distributions[0].log_prob(rows) - model.fitted_.distributions[0].log_prob(rows)).max()
+        > 0.1
+    )
+    check_terms(before, cases, ask_engine)
+    check_effects(before, cases, ask_effects)
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])

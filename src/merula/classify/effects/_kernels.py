@@ -17,7 +17,8 @@ ABSENT = 2  # the digit of a question that is not asked
 class Tables(NamedTuple):
     """Tables with a cell for each yes, no or not asked of every question: questions' columns and codes, their number, cells × classes.
 
-    ``leads`` has the bits of those questions that are the first of their column.
+    ``leads`` has the bits of those questions that are the first of their column. An effect is ``lost`` times that of *not asked* for each
+    of its columns that is missing.
     """
 
     columns: Codes
@@ -26,13 +27,14 @@ class Tables(NamedTuple):
     leads: Codes
     values: Array
     is_word: NDArray[np.bool_]
+    lost: float
 
 
 @kernel
 def add_effects(codes: Codes, tables: Tables, wanted: Codes, out: Array) -> None:
     """Add what each table says of each set of its questions to where that set is wanted (tables × bits of questions, −1 for nowhere).
 
-    Σ_table (−1)^missing · value[answers to the questions of the set whose column is known, the others not asked]
+    Σ_table lost^missing · value[answers to the questions of the set whose column is known, the others not asked]
     """
     cases, width = out.shape[1], out.shape[2]
     sets, order = wanted.shape[1], tables.columns.shape[1]
@@ -63,7 +65,7 @@ def add_effects(codes: Codes, tables: Tables, wanted: Codes, out: Array) -> None
 
 @kernel
 def _answer(codes: Codes, tables: Tables, t: int, step: Any, turn: Array) -> None:
-    """From *not asked* to each case's answer, in cells; and −1 where a column's first question has none."""
+    """From *not asked* to each case's answer, in cells; and `lost` where a column's first question has none."""
     stride = 1
     for k in range(tables.depths[t] - 1, -1, -1):
         j, place, leads = tables.columns[t, k], tables.codes[t, k], (tables.leads[t] >> k) & 1
@@ -72,7 +74,7 @@ def _answer(codes: Codes, tables: Tables, t: int, step: Any, turn: Array) -> Non
             code = codes[j, i]
             yes = (code == place) if is_word else (code <= place)
             step[k, i] = 0 if code < 0 else (-stride if yes else -2 * stride)
-            turn[k, i] = -1.0 if code < 0 and leads else 1.0
+            turn[k, i] = tables.lost if code < 0 and leads else 1.0
         stride *= 3
 
 

@@ -1,8 +1,9 @@
 """Tables of questions, purified: one more answer to every question, *not asked*, holds what is left when its column is averaged out.
 
 A table that asks columns D has effects of all sets U ⊆ D: Π_{j∈U} (1 − E_j) · Π_{j∈D∖U} E_j applied to its values, E_j the mean over
-column j. A table says 0 where a column is missing that has no such answer, so (1 − E_j) gives −E_j there: the cell of *not asked*,
-its sign turned.
+column j. Where a column is missing that has no such answer, a table says E_j of its values, so effects of this column are 0 there, and
+lacks the column's part of its mean over all answers: that a column is known has an effect too, of the column alone. In files of before,
+a table says 0 there, so (1 − E_j) gives −E_j: the cell of *not asked*, its sign turned.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from merula.classify.effects import _kernels as kernels
 from merula.classify.effects.marginals import Marginals
 from merula.classify.effects.subjects import AT_ONCE, Places, Subject
+from merula.classify.log_linear._answers import shares_of_answers
 from merula.classify.log_linear.fitting import numbered
 from merula.classify.log_linear.terms import LOST, TableTerms
 from merula.core import Array
@@ -43,20 +45,26 @@ def table_cuts(terms: TableTerms) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class TableEffects:
-    """The effects of tables: ``sets`` has, for each table and the bits of its questions, the subject that they are of, −1 for none."""
+    """The effects of tables: ``sets`` has, for each table and the bits of its questions, the subject that they are of, −1 for none.
+
+    ``alone`` is the subject of each column by itself.
+    """
 
     terms: TableTerms
     weight: float
     answers: _Answers
     subjects: tuple[Subject, ...]
     sets: kernels.Codes
+    alone: Places
     rows_at_once: int = AT_ONCE
 
     @classmethod
     def of(cls, terms: TableTerms, weight: float, marginals: Marginals) -> TableEffects:
         """The tables of this part, times its weight."""
         sets = [one for own, blocks in _alike(terms) for one in _column_sets(own, terms.asked[terms.tables[own]], blocks)]  # fmt: skip
-        return cls(terms, weight, _Answers.of(terms, marginals), *_subjects(sets, terms, marginals))
+        subjects, told = _subjects(sets, terms, marginals)
+        alone = np.array([subjects.index(Subject((name,))) for name in terms.columns], dtype=np.int64)
+        return cls(terms, weight, _Answers.of(terms, marginals), subjects, told, alone)
 
     def _tables(self) -> Iterator[tuple[slice, kernels.Tables]]:
         """The tables, purified: all of them are kept, unless that takes more memory than a model may; then some at a time are worked out anew."""
@@ -84,17 +92,28 @@ class TableEffects:
             values[own, : 3**depth] = _purified(cells, terms.tables[own], blocks, self.answers)
             leads[own] = sum(1 << block[0] for block in blocks)
         asked, places = terms.asked[terms.tables], self.terms._places[terms.tables]
-        return kernels.Tables(asked, places, depths, leads, values, self.answers.is_word)
+        lost = -1.0 if terms.shares is None else 0.0
+        return kernels.Tables(asked, places, depths, leads, values, self.answers.is_word, lost)
 
     def read(self, rows: Encoded) -> kernels.Codes:
         """The rows' codes."""
         return self.terms.codes(rows)
 
     @cached_property
+    def _averages(self) -> tuple[Array, Array]:
+        """What tables say on average, and what it adds that a column is known (columns × classes)."""
+        means, known = list[Array](), np.zeros((len(self.terms.columns), self.terms.class_count))
+        for _, tables in self._tables():
+            means.append(_means(tables))
+            if self.terms.shares is not None:
+                _add_known(tables, means[-1], known)
+        return np.concatenate(means).sum(axis=0), known
+
+    @cached_property
     def _intercept(self) -> Array:
-        """What tables say on average: the cell in which nothing is asked."""
-        found = [tables.values[np.arange(len(tables.depths)), 3 ** tables.depths.astype(np.int64) - 1] for _, tables in self._tables()]  # fmt: skip
-        return np.concatenate(found).sum(axis=0)  # type: ignore[no-any-return]
+        """What tables say on average, less what rows lack of it whose columns are missing."""
+        mean, known = self._averages
+        return mean - self.answers.missing @ known
 
     def add_intercept(self, read: kernels.Codes, out: Array) -> None:
         """See `PartEffects.add_intercept`."""
@@ -104,17 +123,35 @@ class TableEffects:
         """See `PartEffects.add`."""
         if not len(self.subjects):
             return
-        places = np.append(wanted, -1)[self.sets].astype(np.int32)
+        places, (_, known) = np.append(wanted, -1)[self.sets].astype(np.int32), self._averages
         for some, tables in self._tables():
             kernels.add_effects(read, tables, places[some], out)
+        for j in np.flatnonzero(known.any(axis=1) & (wanted[self.alone] >= 0)).tolist():
+            out[wanted[self.alone[j]]] += ((read[j] >= 0) - (1.0 - self.answers.missing[j]))[:, None] * known[j]
+
+
+def _means(tables: kernels.Tables) -> Array:
+    """The mean of each table: the cell in which nothing is asked."""
+    nothing = 3 ** tables.depths.astype(np.int64) - 1
+    return tables.values[np.arange(len(nothing)), nothing]
+
+
+def _add_known(tables: kernels.Tables, means: Array, out: Array) -> None:
+    """Add to each column what it adds that it is known: of the mean of each table that asks it, its share of the columns that are asked."""
+    bits = 1 << np.arange(tables.columns.shape[1])
+    leads = (tables.leads[:, None] & bits) > 0
+    parts = means / np.maximum(leads.sum(axis=1), 1)[:, None]
+    tables_asking, places = np.nonzero(leads)
+    np.add.at(out, tables.columns[tables_asking, places], parts[tables_asking])
 
 
 @dataclass(frozen=True, eq=False)
 class _Answers:
-    """What a part makes of the states of each column: its codes and their shares, both columns × states."""
+    """What a part makes of the states of each column: its codes and their shares, both columns × states; and the share of yes to each question, if known."""
 
     codes: kernels.Codes
     shares: Array
+    yes: Array | None
     asked: Questions
     places: Questions
     is_word: NDArray[np.bool_]
@@ -127,7 +164,12 @@ class _Answers:
         codes = np.array([np.pad(own, (0, most - len(own)), constant_values=-1) for own, _ in found], dtype=np.int32)
         shares = np.array([np.pad(own, (0, most - len(own))) for _, own in found])
         is_word = np.array([known is not None for known in terms.level_sets])
-        return cls(codes, shares, terms.asked, terms._places, is_word)
+        return cls(codes, shares, terms.shares, terms.asked, terms._places, is_word)
+
+    @property
+    def missing(self) -> Array:
+        """The share of rows in which each column is not known."""
+        return (self.shares * (self.codes < 0)).sum(axis=1)  # type: ignore[no-any-return]
 
     @staticmethod
     def _met(terms: TableTerms, j: int, marginals: Marginals) -> tuple[NDArray[np.int64], Array]:
@@ -149,6 +191,9 @@ class _Answers:
 
     def _joint(self, questions: Questions) -> Array:
         columns = self.asked[questions[:, 0]]
+        if self.yes is not None:
+            told: Array = shares_of_answers(self.places[questions], self.yes[questions], self.is_word[columns])
+            return told
         codes, shares = self.codes[columns], self.shares[columns] * (self.codes[columns] >= 0)
         cell = np.zeros(codes.shape, dtype=np.int64)
         for question in questions.T:

@@ -1,4 +1,4 @@
-"""The compiled loops behind tables of log terms: one fold's model grown round by round, and tables looked up; plain and serial.
+"""The compiled loops behind tables of log terms: one fold's model grown round by round, and the twin's terms; plain and serial.
 
 Cases are known by codes (columns × cases), −1 where nothing is known. Scores are rows × one number where there are two classes
 (the log-odds of the second), rows × classes where there are more.
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from merula.classify.log_linear._answers import add_tables, share_of_yes
 from merula.core import Array
 from merula.core.compiled import kernel
 from merula.core.exponential import exp_in_place
-from merula.distributions._lookups import add_cells
 
 Codes = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -28,8 +28,7 @@ NOISE = 0.3  # a question's score counts up to so much more, by chance
 PATIENCE, BETTER = 50, 1e-4  # rounds without so much less loss, until no more are tried
 LEFT = -2  # less its cell: where a row stood that does not know the answer to the next question
 NOTHING = 1e-9  # curvature of a cell that no row is in
-NOT_KNOWN = -(2**20)  # the cell of a case that does not know an answer: below 0 whatever questions follow
-CASES_AT_ONCE, ROWS_AT_ONCE = 512, 64
+ROWS_AT_ONCE = 64
 SIDE_BY_SIDE = 8  # columns that are counted in one pass over rows: their tables stay in the nearest cache
 
 
@@ -405,38 +404,6 @@ def loss_of(scores: Array, labels: Places, weight: Array) -> Any:
 
 
 @kernel
-def _find_cells(codes: Codes, start: int, columns: Codes, cuts: Codes, depth: int, is_word: NDArray[np.bool_], cells: Codes) -> None:  # fmt: skip
-    """One more than the cell of a table that each case from `start` on lies in: its answers as binary digits; 0 where one of its columns is not known."""
-    cells[:] = 0
-    for d in range(depth):
-        own, cut = codes[columns[d], start : start + len(cells)], cuts[d]
-        if is_word[columns[d]]:
-            for i in range(len(cells)):
-                cells[i] = 2 * cells[i] + (1 if own[i] == cut else 0) if own[i] >= 0 else NOT_KNOWN
-        else:
-            for i in range(len(cells)):
-                cells[i] = 2 * cells[i] + (1 if own[i] <= cut else 0) if own[i] >= 0 else NOT_KNOWN
-    for i in range(len(cells)):
-        cells[i] = max(cells[i], -1) + 1
-
-
-@kernel
-def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values: Array, is_word: NDArray[np.bool_], out: Array) -> None:  # fmt: skip
-    """Add to each case what each table has in the cell that the case lies in; some cases at a time, which stay in the nearest cache."""
-    cases, width = out.shape
-    found, table = np.empty(CASES_AT_ONCE, dtype=np.int32), np.zeros((values.shape[1] + 1, width))
-    for start in range(0, cases, CASES_AT_ONCE):
-        stop = min(start + CASES_AT_ONCE, cases)
-        own, cells = out[start:stop], found[: stop - start]
-        for t in range(len(depths)):
-            _find_cells(codes, start, columns[t], cuts[t], depths[t], is_word, cells)
-            for cell in range(values.shape[1]):
-                for c in range(width):
-                    table[cell + 1, c] = values[t, cell, c]
-            add_cells(table, cells, own)
-
-
-@kernel
 def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: Memory, asked: Codes, cuts: Codes) -> Any:  # fmt: skip
     """Ask one question after the other, each the best given those before; how many were asked.
 
@@ -477,15 +444,27 @@ def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: M
 
 
 @kernel
-def grow(grid: Grid, labels: Places, hashes: NDArray[np.uint64], train: Array, held: Array, scores: Array, memory: Memory, rounds: int, order: int, row_share: float, drawn: int, lowest: float) -> Any:  # fmt: skip
+def _share_yes(grid: Grid, weight: Array, columns: Codes, cuts: Codes, depth: int, shares: Array) -> None:
+    """The share of yes to each question of a table, if one of them is of a column that has gaps."""
+    gaps = False
+    for k in range(depth):
+        gaps = gaps or grid.gaps[columns[k]]
+    for k in range(depth if gaps else 0):
+        shares[k] = share_of_yes(grid.codes[columns[k]], cuts[k], grid.is_word[columns[k]], weight)
+
+
+@kernel
+def grow(grid: Grid, labels: Places, hashes: NDArray[np.uint64], weight: Array, train: Array, held: Array, scores: Array, memory: Memory, rounds: int, order: int, row_share: float, drawn: int, lowest: float) -> Any:  # fmt: skip
     """One fold's tables: columns, cuts, depths and values by round; and the loss of the held-out weight before each and after the last.
 
     Every round draws rows and columns, asks `order` questions, and adds the table of their answers to the scores, which start at the
-    log prior. The ridge falls with the curvature that is left, but not below its `lowest` share.
+    log prior; answers that are not known are averaged out, as all of the weight gives them. The ridge falls with the curvature that is
+    left, but not below its `lowest` share.
     """
     width, first, best, since, done = scores.shape[1], 0.0, np.inf, 0, 0
     asked, cuts = np.zeros((rounds, order), dtype=np.int32), np.zeros((rounds, order), dtype=np.int32)
     depths, values, loss = np.zeros(rounds, dtype=np.int32), np.zeros((rounds, 1 << order, width)), np.zeros(rounds + 1)
+    shares = np.zeros((1, order))
     loss[0] = loss_of(scores, labels, held)
     for t in range(rounds):
         count = _draw_rows(train, hashes, row_share, memory)
@@ -496,7 +475,10 @@ def grow(grid: Grid, labels: Places, hashes: NDArray[np.uint64], train: Array, h
         depths[t] = _ask(grid, count, order, drawn, ridge, memory, asked[t], cuts[t])
         _fill(memory.rows, count, ridge, RATE * min(1.0 + t / FASTER, FASTEST), values[t, : 1 << depths[t]])
         done = t + 1
-        add_tables(grid.codes, asked[t:done], cuts[t:done], depths[t:done], values[t:done], grid.is_word, scores)
+        _share_yes(grid, weight, asked[t], cuts[t], depths[t], shares[0])
+        add_tables(
+            grid.codes, asked[t:done], cuts[t:done], depths[t:done], values[t:done], shares, grid.is_word, scores
+        )
         loss[done] = loss_of(scores, labels, held)
         since += 1
         if loss[done] < best * (1.0 - BETTER):

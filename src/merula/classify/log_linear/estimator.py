@@ -78,8 +78,8 @@ class LogLinearClassifier(BayesianClassifier):
     max_rounds : int, optional
         The most tables that a fold's model may have, 800 unless given; not with order="gaussian".
     missing : "marginalise" or "level"
-        "marginalise": a term one of whose columns is missing is 0, also while it is learned. "level": being missing is an answer
-        of its own, where rows learned from have gaps.
+        "marginalise": tables are averaged over what is missing, and terms of order="gaussian" are 0, also while they are learned.
+        "level": being missing is an answer of its own, where rows learned from have gaps.
     class_prior : "empirical", "laplace", "uniform", {class: probability} or array
         P(class), which the model starts from; a row of which nothing is known has it. Terms are learned from the classes as they
         were counted, whatever this says.

@@ -82,9 +82,9 @@ def table_terms(cases: Cases, grown: tables.Grown, columns: Sequence[str], level
     for variable in cases.variables:
         signs[variable.place] = variable.sign
     bounds = [_bounds(cases, j, levels) for j in range(len(cases.variables))]
-    asked, numbers, places = _questions(cases, grown, bounds)
+    asked, numbers, shares, places = _questions(cases, grown, bounds)
     merged, values = _merged(places, grown.values[..., np.argsort(cases.ranks)])
-    return TableTerms(tuple(columns), levels, _gaps(cases, len(columns)), signs, asked, numbers, merged, values, grown.rounds, grown.log_loss)  # fmt: skip
+    return TableTerms(tuple(columns), levels, _gaps(cases, len(columns)), signs, asked, numbers, merged, values, grown.rounds, grown.log_loss, shares)  # fmt: skip
 
 
 def _bounds(cases: Cases, j: int, levels: Levels) -> Array:
@@ -100,8 +100,8 @@ def _bounds(cases: Cases, j: int, levels: Levels) -> Array:
 
 def _questions(
     cases: Cases, grown: tables.Grown, bounds: list[Array]
-) -> tuple[NDArray[np.int32], Array, NDArray[np.int32]]:
-    """The questions asked, in the order of columns and bounds; and for each table the places of its questions among them."""
+) -> tuple[NDArray[np.int32], Array, Array, NDArray[np.int32]]:
+    """The questions asked, in the order of columns and bounds, with the share of yes to each; and for each table the places of its questions among them."""
     real = np.arange(grown.columns.shape[1]) < grown.depths[:, None]
     keys, bound = np.zeros(real.shape, dtype=np.int64), np.zeros(real.shape)
     for j, variable in enumerate(cases.variables):
@@ -112,7 +112,7 @@ def _questions(
     met, first, inverse = np.unique(keys[real], return_index=True, return_inverse=True)
     places = np.full(real.shape, -1, dtype=np.int32)
     places[real] = inverse
-    return (met // MOST_CODES).astype(np.int32), bound[real][first], places
+    return (met // MOST_CODES).astype(np.int32), bound[real][first], grown.shares[real][first], places
 
 
 def _merged(places: NDArray[np.int32], values: Array) -> tuple[NDArray[np.int32], Array]:

@@ -5,6 +5,7 @@ score(class) = log P(class) + Σ_round value[answers to the round's questions, c
 Each round adds one table over a few yes/no questions (x ≤ cut, category = level), chosen one after the other by
 Σ_cell Σ_class G² / (H + ridge), G = Σ (y − p), H = Σ p·(1 − p): the gain of a Newton step (Friedman, Hastie & Tibshirani 2000,
 "Additive logistic regression", algorithm 6; the same questions in all branches as in Kohavi & Li 1995, "Oblivious decision trees").
+Questions are chosen and cells filled by rows that know the answers; for the others a table is averaged over those they lack.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.log_linear import _kernels as kernels
+from merula.classify.log_linear._answers import add_tables
 from merula.classify.log_linear.cases import Cases, Variable, per_weight
 from merula.core import Array
 from merula.core.limits import at_once, check_bytes
@@ -38,13 +40,15 @@ HEAVY = 0.25  # of a column's weight: a number that has so much is a bin of its 
 class Grown:
     """Tables of all folds as one model: for each table the questions (column and code, by answer), its values, classes by rank.
 
-    ``scores`` are those of each case by the models that were grown without it; ``log_loss`` is their mean loss.
+    ``shares`` has the share of yes to each question among the cases that know the answer; ``scores`` are those of each case by the
+    models that were grown without it; ``log_loss`` is their mean loss.
     """
 
     columns: NDArray[np.int32]
     cuts: NDArray[np.int32]
     depths: NDArray[np.int32]
     values: Array
+    shares: Array
     rounds: int
     scores: Array
     log_loss: float
@@ -69,7 +73,7 @@ def grown_tables(cases: Cases, shares: Array, order: int, rounds: int, seed: int
         train = np.maximum((cases.weight - held).round(12), 0.0)
         chance: Any = np.uint64(mixed(np.uint64(mixed(np.uint64(seed))) ^ np.uint64(fold)))
         memory = kernels.memory_for(grid, len(start), order, drawn, chance)
-        return kernels.grow(grid, cases.labels, cases.hashes, train, held, scores, memory, *options)
+        return kernels.grow(grid, cases.labels, cases.hashes, cases.weight, train, held, scores, memory, *options)
 
     folds: list[Any] = for_each_block(grow, shares.shape[1], threads, 1) if cases.variables else []
     return _averaged(cases, grid, shares, folds, start)
@@ -103,14 +107,26 @@ def _averaged(cases: Cases, grid: Any, shares: Array, folds: list[Any], start: A
         held = np.flatnonzero(shares[:, fold] > 0)
         found = np.zeros((len(held), len(start)))
         columns, cuts, depths, values = model
-        kernels.add_tables(
-            np.ascontiguousarray(grid.codes[:, held]), columns, cuts, depths, values, grid.is_word, found
-        )
+        told = _shares_of_yes(cases, columns, cuts)
+        add_tables(np.ascontiguousarray(grid.codes[:, held]), columns, cuts, depths, values, told, grid.is_word, found)
         scores[held] += shares[held, fold, None] * found
     scores = cases.evened(by_class(per_weight(scores, shares)) + cases.log_prior)
     parts = [np.concatenate(part) for part in zip(*kept, strict=True)] if kept else _nothing(len(start))
     columns, cuts, depths, values = parts
-    return Grown(columns, cuts, depths, cases.evened(by_class(values / max(1, len(folds)))), rounds, scores, float(total[rounds] / shares.sum()))  # fmt: skip
+    told = _shares_of_yes(cases, columns, cuts)
+    return Grown(columns, cuts, depths, cases.evened(by_class(values / max(1, len(folds)))), told, rounds, scores, float(total[rounds] / shares.sum()))  # fmt: skip
+
+
+def _shares_of_yes(cases: Cases, columns: NDArray[np.int32], cuts: NDArray[np.int32]) -> Array:
+    """For each question the share of cases that answer yes, of those that know the answer."""
+    found = np.zeros(columns.shape)
+    for j, variable in enumerate(cases.variables):
+        known = cases.codes[j] >= 0
+        heavy = np.bincount(cases.codes[j][known], cases.weight[known], minlength=len(variable.met) + 1)
+        reached = (heavy if variable.is_word else np.cumsum(heavy)) / heavy.sum()
+        own = columns == j
+        found[own] = np.minimum(reached.round(12), 1.0)[cuts[own]]
+    return found
 
 
 def _nothing(width: int) -> list[Any]:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.classify.log_linear import _kernels as kernels
+from merula.classify.log_linear._answers import add_tables
 from merula.core import Array, InputError
-from merula.core.sound import HEAVIEST, all_shaped, are_codes, are_labels, are_positive, is_number, within
+from merula.core.sound import HEAVIEST, ROUNDING, all_shaped, are_codes, are_labels, are_positive, is_number, within
 from merula.data.encode import Encoded
 from merula.data.schema import Label
 from merula.distributions._lookups import count_below
@@ -32,7 +33,7 @@ INSTEAD = "NaiveBayesClassifier and BayesClassifier can"
 
 
 class ConditionalTerms(Distribution):
-    """Terms of sets of columns, 0 where a column of the set is missing and being missing is no answer.
+    """Terms of sets of columns: 0 in all where the columns of the set are missing and being missing is no answer.
 
     ``gaps[j]`` says whether being missing is an answer of column j.
     """
@@ -82,6 +83,10 @@ class TableTerms(ConditionalTerms):
     Question q asks column ``asked[q]`` whether ``signs · x ≤ bounds[q]``, or whether it is level ``bounds[q]`` (one more than the
     last: whether it is missing). Table t asks ``tables[t]`` (−1: no more questions); its answers, as binary digits, are the row
     of ``values[t]`` (cells × classes) that is added.
+
+    ``shares[q]`` is the share of yes to question q among rows that know the answer. By these, missing columns are averaged out of a
+    table, each by itself, and of the table's mean over all answers their share of its columns is taken away, so that what is not
+    known at all says nothing. Files of before have no shares: there a table says nothing where any of its columns is missing.
     """
 
     columns: tuple[str, ...]
@@ -94,6 +99,7 @@ class TableTerms(ConditionalTerms):
     values: Array
     rounds: int
     log_loss: float
+    shares: Array | None = None
 
     looked_up: ClassVar[bool] = True
     rows_at_once: ClassVar[int] = ROWS_AT_ONCE
@@ -148,10 +154,17 @@ class TableTerms(ConditionalTerms):
         count_below(np.where(lost, LOST, self.signs[j] * cells), self._searched[j], found)
         return found if self.gaps[j] else np.where(lost, -1, found)
 
+    @cached_property
+    def _is_word(self) -> NDArray[np.bool_]:
+        return np.array([known is not None for known in self.level_sets], dtype=np.bool_)
+
+    def told(self, tables: NDArray[Any]) -> Array:
+        """The share of yes to each question of some tables; nothing where there are no shares."""
+        return np.zeros((0, 0)) if self.shares is None else self.shares[tables]
+
     def add_log_prob(self, rows: Encoded, out: Array) -> None:
-        codes, is_word = self.codes(rows), np.array([known is not None for known in self.level_sets])
-        asked, places = self.asked[self.tables], self._places[self.tables]
-        kernels.add_tables(codes, asked, places, self._depths, self.values, is_word, out)
+        asked, places, told = self.asked[self.tables], self._places[self.tables], self.told(self.tables)
+        add_tables(self.codes(rows), asked, places, self._depths, self.values, told, self._is_word, out)
 
     def weighted(self, weights: Sequence[float]) -> TableTerms:
         own = np.zeros((len(self.tables), 1, 1))
@@ -176,28 +189,34 @@ class TableTerms(ConditionalTerms):
         used = np.unique(some[some >= 0])
         place = np.searchsorted(columns, self.asked[used])
         counts = np.bincount(place, minlength=len(columns))
-        if np.prod(counts + 1.0) * self.class_count > LARGEST and len(tables) > 1:
+        sizes = counts + np.array([1 + self._is_averaged(j) for j in columns])
+        if np.prod(sizes.astype(np.float64)) * self.class_count > LARGEST and len(tables) > 1:
             return [one for half in np.array_split(tables, 2) for one in self._lookups(columns, half)]
         rank = np.arange(len(used)) - (np.cumsum(counts) - counts)[place]
         at = np.searchsorted(used, some).astype(np.int32)
-        cells = np.indices((counts + 1).tolist(), dtype=np.int32).reshape(len(columns), -1)
-        is_word = np.array([self.level_sets[j] is not None for j in columns])
+        cells = np.indices(sizes.tolist(), dtype=np.int32).reshape(len(columns), -1)
+        cells[cells > counts[:, None]] = -1  # where the column is not known
         found = np.zeros((cells.shape[1], self.class_count))
-        kernels.add_tables(cells, place.astype(np.int32)[at], rank.astype(np.int32)[at], depths, self.values[tables], is_word, found)  # fmt: skip
+        add_tables(cells, place.astype(np.int32)[at], rank.astype(np.int32)[at], depths, self.values[tables], self.told(some), self._is_word[list(columns)], found)  # fmt: skip
         axes = tuple(self._axis(j, self.bounds[used[place == k]]) for k, j in enumerate(columns))
-        return [Lookup(axes, found.reshape(*(counts + 1), -1))]
+        return [Lookup(axes, found.reshape(*sizes, -1))]
+
+    def _is_averaged(self, j: int) -> bool:
+        """Whether a column is averaged out where it is missing."""
+        return self.shares is not None and not self.gaps[j]
 
     def _axis(self, j: int, bounds: Array) -> Axis:
-        """The answers of a column to some of its questions, as cells: how many bounds lie below, or which level was asked for, or none."""
+        """The answers of a column to some of its questions, as cells: how many bounds lie below, or which level was asked for, or none; and not known."""
         known, q = self.level_sets[j], len(bounds)
+        nothing = q + 1 if self._is_averaged(j) else -1
         if known is None:
-            lost, cells, rising = 0 if self.gaps[j] else -1, np.arange(q + 1), self.signs[j] > 0
+            lost, cells, rising = 0 if self.gaps[j] else nothing, np.arange(q + 1), self.signs[j] > 0
             # −x ≤ b is x ≥ −b, which no number just below −b is
             cuts = bounds if rising else np.nextafter(-bounds, -np.inf)[::-1]
             return Axis(self.columns[j], cuts, np.append(cells if rising else cells[::-1], [lost, lost]))
         cells = np.full(len(known) + 2, q)
         cells[bounds.astype(np.int64)] = np.arange(q)
-        cells[-2:] = cells[-2] if self.gaps[j] else -1
+        cells[-2:] = cells[-2] if self.gaps[j] else nothing
         return Axis(self.columns[j], known, cells)
 
     @cached_property
@@ -233,6 +252,7 @@ class TableTerms(ConditionalTerms):
             bounds=self.bounds[used],
             tables=renumbered[some],
             values=self.values[tables],
+            shares=None if self.shares is None else self.shares[used],
         )
 
     def fits(self, classes: int) -> bool:
@@ -242,7 +262,15 @@ class TableTerms(ConditionalTerms):
         if not all_shaped((d,), self.signs) or not (np.abs(self.signs) == 1).all():
             return False
         asked = all_shaped((q,), self.bounds) and are_codes(self.asked, (q,), np.int32, 0, d) and self._are_questions()
-        return asked and self._are_tables(classes)
+        return asked and self._are_tables(classes) and (self.shares is None or self._are_shares(self.shares))
+
+    def _are_shares(self, shares: Array) -> bool:
+        """True when the shares of yes rise with the cut, and those of a column's levels make no more than a whole."""
+        if not all_shaped((len(self.asked),), shares) or not within(0.0, 1.0, shares):
+            return False
+        is_cut = ~self._is_word[self.asked]
+        whole = np.bincount(self.asked[~is_cut], shares[~is_cut], minlength=1).max() <= 1.0 + ROUNDING
+        return bool(whole and (np.diff(shares)[is_cut[1:] & (np.diff(self.asked) == 0)] >= 0).all())
 
     def _are_questions(self) -> bool:
         """True when questions stand in the order of columns and bounds, and ask for numbers, or for levels that there are."""
@@ -250,7 +278,7 @@ class TableTerms(ConditionalTerms):
             return False
         ahead = (np.diff(self.asked) > 0) | ((np.diff(self.asked) == 0) & (np.diff(self.bounds) > 0))
         sizes = [len(known) + gap if known is not None else 0 for known, gap in zip(self.level_sets, self.gaps, strict=True)]  # fmt: skip
-        is_word = np.array([known is not None for known in self.level_sets], dtype=np.bool_)[self.asked]
+        is_word = self._is_word[self.asked]
         levels = self.bounds[is_word]
         known = (levels >= 0) & (levels < np.array(sizes)[self.asked[is_word]]) & (levels == np.floor(levels))
         return bool(ahead.all() and known.all())

@@ -33,7 +33,7 @@ def codes_of_levels(name: str, levels: tuple[Label, ...], lost: int, context: Co
 
 
 def tables_of_questions(part: TableTerms, context: Context) -> dict[str, Any]:
-    """The questions of each column, those that each table asks, and what its cells add, without cells that add nothing."""
+    """The questions of each column, those that each table asks, what its cells add, without cells that add nothing, and the share of yes to each question."""
     filled: NDArray[np.bool_] = np.any(part.values, axis=2)
     return {
         "type": "tables_of_questions",
@@ -43,6 +43,7 @@ def tables_of_questions(part: TableTerms, context: Context) -> dict[str, Any]:
         "tables": integers(part.tables),
         "filled": bits(filled),
         "values": array(part.values[filled]),
+        **({} if part.shares is None else {"shares": array(part.shares)}),
     }
 
 

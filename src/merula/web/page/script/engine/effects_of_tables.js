@@ -1,13 +1,13 @@
 // Tables of questions, purified: a third answer to each, *not asked*, holds what is left without its column.
 
 import { integers, numbers } from "./numbers.js";
-import { answersOf } from "./tables.js";
+import { answersOf, codesOfCells } from "./tables.js";
 
 const THREES = Int32Array.from({ length: 8 }, (_, k) => 3 ** k);
 
 export function tableEffects(spec, context) {
   const { opened } = spec.spec ? context.openPart(spec.spec) : context.parts[spec.part];
-  const shares = openShares(spec.answers, opened.questions);
+  const shares = opened.shares ?? openShares(spec.answers, opened.questions);
   const tables = Array.from({ length: opened.count }, (_, t) => openTable(opened, t));
   const starts = startsOf(tables, opened.classes);
   const values = new Float64Array(starts[tables.length]);
@@ -17,11 +17,20 @@ export function tableEffects(spec, context) {
   });
   const { subjects, sets } = subjectsOf(opened, tables, context.rank);
   const leads = Int32Array.from(tables, ({ blocks }) => bitsOf([...blocks.values()].map(([first]) => first)));
-  const own = { opened, leads, starts, values, sets };
+  const own = { opened, leads, starts, values, sets, lost: opened.shares ? 0 : -1 };
   const intercept = interceptOf(values, starts, opened.classes);
+  const known = opened.shares ? knownOf(own, tables, subjects, spec.answers) : [];
+  known.forEach(({ missing, added }) => added.forEach((one, label) => (intercept[label] -= missing * one)));
   return {
     subjects,
-    add: (row, places, out) => addEffects(own, answersOf(opened, row.cells), places, out),
+    add: (row, places, out) => {
+      const codes = codesOfCells(opened, row.cells);
+      addEffects(own, answersOf(opened, row.cells), places, out);
+      for (const { j, subject, missing, added } of known) {
+        const more = (codes[j] >= 0 ? 1 : 0) - (1 - missing);
+        added.forEach((one, label) => (out[places[subject] * opened.classes + label] += more * one));
+      }
+    },
     addIntercept: (_, out) => intercept.forEach((one, label) => (out[label] += one)),
   };
 }
@@ -160,8 +169,33 @@ function interceptOf(values, starts, classes) {
   return found;
 }
 
-// Σ_table (−1)^missing · value[answers to the questions of the set whose column is known, the others not asked].
-function addEffects({ opened, leads, starts, values, sets }, answers, places, out) {
+// What it adds that a column is known: of the mean of each table that asks it, its share of the columns that are asked; with the
+// subject of the column alone, and how many rows lack it.
+function knownOf({ opened, starts, values }, tables, subjects, answers) {
+  const { classes, columns } = opened;
+  const found = columns.map((column, j) => ({
+    j,
+    subject: subjects.findIndex(({ columns: own }) => own.length === 1 && own[0] === column),
+    missing: missingOf(answers[j]),
+    added: new Float64Array(classes),
+  }));
+  tables.forEach(({ blocks }, t) => {
+    for (const column of blocks.keys()) {
+      for (let label = 0; label < classes; label++) {
+        found[column].added[label] += values[starts[t + 1] - classes + label] / blocks.size;
+      }
+    }
+  });
+  return found;
+}
+
+function missingOf({ codes, shares }) {
+  const told = numbers(shares);
+  return integers(codes).reduce((sum, code, k) => (code < 0 ? sum + told[k] : sum), 0);
+}
+
+// Σ_table lost^missing · value[answers to the questions of the set whose column is known, the others not asked].
+function addEffects({ opened, leads, starts, values, sets, lost }, answers, places, out) {
   const { order, classes, tables, depths, count } = opened;
   const cell = new Int32Array(1 << order);
   const sign = new Float64Array(1 << order).fill(1);
@@ -172,7 +206,7 @@ function addEffects({ opened, leads, starts, values, sets }, answers, places, ou
       const rest = mask & (mask - 1);
       const answer = answers[tables[t * order + k]];
       cell[mask] = cell[rest] + (answer < 0 ? 0 : (answer - 2) * THREES[depths[t] - 1 - k]);
-      sign[mask] = answer < 0 && (leads[t] >> k) & 1 ? -sign[rest] : sign[rest];
+      sign[mask] = answer < 0 && (leads[t] >> k) & 1 ? lost * sign[rest] : sign[rest];
       const subject = sets[(t << order) + mask];
       if (subject < 0) continue;
       const from = starts[t] + cell[mask] * classes;

@@ -54,6 +54,43 @@ function keyOfColumns(columns) {
   return [...new Set(columns)].sort((one, other) => one - other).join(" ");
 }
 
+// Of some questions of one column, the share of rows that give each of the answers, as binary digits, by the share of yes to each:
+// a number lies between the highest cut that it is above and the lowest that it is not, a word is one level at most.
+function sharesOfAnswers(shares, questions) {
+  return (asked) => {
+    const { isWord } = questions.coders[questions.columns[asked[0]]];
+    const told = asked.map((question) => ({ share: shares[question], level: questions.places[question] }));
+    return Float64Array.from({ length: 1 << asked.length }, (_, answers) => {
+      const isYes = (_, k) => ((answers >> (asked.length - 1 - k)) & 1) === 1;
+      const yes = told.filter(isYes);
+      const no = told.filter((one, k) => !isYes(one, k));
+      return (isWord ? shareOfLevel : shareBetween)(yes, no);
+    });
+  };
+}
+
+function shareBetween(yes, no) {
+  const high = Math.min(1, ...yes.map(({ share }) => share));
+  return Math.max(high - Math.max(0, ...no.map(({ share }) => share)), 0);
+}
+
+function shareOfLevel(yes, no) {
+  const denied = new Map(no.map(({ share, level }) => [level, share]));
+  if (yes.length === 0) return Math.max([...denied.values()].reduce((rest, share) => rest - share, 1), 0);
+  const one = yes.every(({ level }) => level === yes[0].level) && !denied.has(yes[0].level);
+  return one ? yes[0].share : 0;
+}
+
+// The questions of a table by column, in the order in which columns are first asked: their places, and the shares of their answers.
+function blocksOf(asked, { questions, shares }) {
+  const blocks = new Map();
+  asked.forEach((question, k) => {
+    const column = questions.columns[question];
+    blocks.set(column, [...(blocks.get(column) ?? []), k]);
+  });
+  return [...blocks.values()].map((places) => ({ places, shares: shares(Array.from(places, (k) => asked[k])) }));
+}
+
 export function tablesPart(spec, context) {
   const { order } = spec;
   const tables = integers(spec.tables);
@@ -63,12 +100,14 @@ export function tablesPart(spec, context) {
   const opened = { order, tables, depths, count, questions: openQuestions(spec), classes: context.classes };
   opened.values = openValues(spec, count << order, context.classes);
   opened.factorOf = factorsOfTables(spec, opened);
+  opened.shares = spec.shares && sharesOfAnswers(numbers(spec.shares), opened.questions);
+  opened.blocks = spec.shares && Array.from({ length: count }, (_, t) => blocksOf(asked(t), opened));
   opened.columns = spec.columns;
   return { opened, addTerms: (cells, out) => addTables(opened, cells, out) };
 }
 
 // The codes of a row's cells: how many bounds lie below, or the level; −1 where nothing is known.
-function codesOfCells(opened, cells) {
+export function codesOfCells(opened, cells) {
   return Int32Array.from(opened.columns, (column, j) => opened.questions.coders[j].code(cells[column]));
 }
 
@@ -94,9 +133,33 @@ function addTables(opened, cells, out) {
       const answer = answers[tables[k]];
       cell = answer < 0 ? -1 : 2 * cell + answer;
     }
-    if (cell < 0) continue;
-    const start = ((t << order) + cell) * classes;
     const own = out[factorOf[t]];
+    if (cell < 0) {
+      if (opened.blocks) addAveraged(opened, t, answers, own);
+      continue;
+    }
+    const start = ((t << order) + cell) * classes;
     for (let label = 0; label < classes; label++) own[label] += values[start + label];
+  }
+}
+
+// The mean of a table over the answers that are not known, less their columns' part of its mean over all.
+function addAveraged(opened, t, answers, own) {
+  const { order, tables, depths, values, classes, blocks } = opened;
+  const isLost = ({ places }) => answers[tables[t * order + places[0]]] < 0;
+  const lost = blocks[t].filter(isLost).length;
+  if (lost === blocks[t].length) return; // nothing is known
+  const part = lost / blocks[t].length;
+  for (let cell = 0; cell < 1 << depths[t]; cell++) {
+    let known = 1;
+    let every = part;
+    for (const { places, shares } of blocks[t]) {
+      const given = places.reduce((found, k) => 2 * found + ((cell >> (depths[t] - 1 - k)) & 1), 0);
+      const told = places.reduce((found, k) => 2 * found + answers[tables[t * order + k]], 0);
+      known *= answers[tables[t * order + places[0]]] < 0 ? shares[given] : told === given ? 1 : 0;
+      every *= shares[given];
+    }
+    const start = ((t << order) + cell) * classes;
+    for (let label = 0; label < classes; label++) own[label] += (known - every) * values[start + label];
   }
 }
