@@ -84,7 +84,7 @@ def test_what_is_no_joint(state, words):
         ),
         (
             lambda: Joint.from_rows({"größe": ["klein"], "n": ["x"]}, weights="n"),
-            "weights holds something that is not a number",
+            "weights holds 'x', which is not a number",
         ),
         (lambda: Joint.from_rows({"größe": ["klein"]}, missing="ignore"), "missing is 'ignore', expected one of"),
         (lambda: Joint.from_rows([["klein", 1]], ["größe"]), "has 2 columns, expected one for each of"),
