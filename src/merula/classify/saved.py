@@ -109,7 +109,7 @@ def _other_content(path: str) -> str:
     if names_network(path):
         read_network(path)  # or an error that says what is wrong with it
         return "holds a network, not a model; merula network shows and asks it"
-    return "cannot be read as a merula model: it is another kind of file, or cut short, and not a model as merula fit writes it; where a command takes both, the model comes before the table"
+    return "cannot be read as a merula model: it is another kind of file, or cut short; name the file that merula fit wrote"
 
 
 def describe(saved: SavedModel) -> dict[str, Any]:
