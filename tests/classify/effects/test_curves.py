@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 
 import merula as mr
 from merula.classify.effects.curves import effect_curve
@@ -159,3 +160,20 @@ def test_a_unit_that_the_name_holds_is_not_said_twice(pyplot):
     label = [k % 40 > 20 and k * 7 % 30 > 10 for k in range(120)]
     ax = effect_plot(mr.LogLinearClassifier(order=2).fit(money, label), ("Betrag (€)", "Menge"))
     assert {ax.get_xlabel(), ax.get_ylabel()} == {"Betrag (€)", "Menge (kg)"}
+
+
+def test_long_levels_below_a_map_do_not_run_into_each_other():
+    rng = np.random.default_rng(0)
+    crew = [f"{kind} crew" for kind in ("deck", "engineering", "restaurant", "victualling", "cleaning")]
+    frame = pd.DataFrame({"class": rng.choice(crew, 400), "sex": rng.choice(["female", "male"], 400)})
+    y = (frame["class"] == crew[1]) ^ (frame["sex"] == "male")
+    model = mr.AutoBayesClassifier(2, max_rounds=10).fit(frame, y)
+    ax = model.plot("class", "sex")
+    ax.figure.canvas.draw()
+    levels = [label for label in ax.get_xticklabels() if label.get_text()]
+    assert len(levels) == 5 and {label.get_rotation() for label in levels} == {35.0}
+    low, high = ax.get_ylim()
+    assert low > high  # levels from top to bottom
+    short = mr.AutoBayesClassifier(2, max_rounds=10).fit(frame.replace(dict(zip(crew, "abcde", strict=True))), y)
+    assert {label.get_rotation() for label in short.plot("class", "sex").get_xticklabels()} == {0.0}
+    plt.close("all")

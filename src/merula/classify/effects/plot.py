@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from merula.classify.base import BayesianClassifier
 
 EFFECT = "effect on the log score"
+SIDE_BY_SIDE = 48  # letters that the lower edge of a map has room for
 # the effects of each class and its colour; "" where they are coloured by their sign
 Series = dict[Label, tuple[Any, str]]
 
@@ -167,9 +168,20 @@ def _map(model: BayesianClassifier, found: EffectCurve, ax: Any, classes: Sequen
             )
             if not places.is_number:
                 axis.set_ticks(range(places.count), [literal(text) for text in _texts(column, places)])
+        if not across.is_number and _letters(_texts(columns[0], across)) > SIDE_BY_SIDE:
+            ax.tick_params(axis="x", labelrotation=35)
+            for label in ax.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
+        if not up.is_number:  # levels from top to bottom, as bars have them
+            ax.invert_yaxis()
         ax.figure.colorbar(drawn, ax=ax, label=literal(title))
 
     return draw_on(ax, (6.4, 4.2), [*texts, title], draw)
+
+
+def _letters(texts: Sequence[str]) -> int:
+    """How many letters texts take side by side, each as much room as the widest."""
+    return len(texts) * (max(map(display_width, texts), default=0) + 1)
 
 
 def _axis(column: Column, places: Places) -> tuple[Any, str]:
