@@ -84,6 +84,11 @@ def inlined(function: F) -> F:
     return _compiled(function, fastmath=REGROUPED, inline="always")
 
 
+def inner(function: F) -> F:
+    """A kernel that other kernels call and Python does not: it is compiled without the way in from there, in less time and memory."""
+    return _compiled(function, fastmath=REGROUPED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def ordered(function: F) -> F:
     """A loop compiled as by `kernel`, its operations in the order written.
 

@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from merula.core import Array
-from merula.core.compiled import kernel
+from merula.core.compiled import inner, kernel
 from merula.distributions._lookups import add_cells
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 CASES_AT_ONCE = 512
 NOT_KNOWN = -(2**20)  # the cell of a case that does not know an answer: below 0 whatever questions follow
-UNKNOWN = 2  # the third answer to a question of a table that is widened
-NONE, SEVERAL = -1, -2  # levels that answers ask for: none, or such as no row has
+NONE = -1  # no level is asked for by the answers
 
 
 @kernel
@@ -29,27 +28,27 @@ def add_tables(codes: Codes, columns: Codes, cuts: Codes, depths: Codes, values:
     A column that is not known is averaged out, by the share of yes to each question; without shares such a table says nothing.
     """
     cases, width, order = len(out), out.shape[1], columns.shape[1]
-    found, table, wide = np.empty(CASES_AT_ONCE, dtype=np.int32), np.zeros((values.shape[1] + 1, width)), np.zeros((3**order, width))  # fmt: skip
-    gaps, digits, told = np.zeros(len(codes), dtype=np.bool_), _digits(order), len(shares) > 0
+    found, table = np.empty(CASES_AT_ONCE, dtype=np.int32), np.zeros((values.shape[1] + 1, width))
+    gaps, chances, middle, told = np.zeros(len(codes), dtype=np.bool_), np.zeros((1 << order, order)), np.zeros(width), len(shares) > 0  # fmt: skip
     for start in range(0, cases, CASES_AT_ONCE):
         stop = min(start + CASES_AT_ONCE, cases)
         own, cells = out[start:stop], found[: stop - start]
         if told:
             _find_gaps(codes, start, stop, gaps)
         for t in range(len(depths)):
-            if _any_of(gaps, columns[t], depths[t]):
-                _widen(values[t], columns[t], cuts[t], shares[t], depths[t], is_word, digits, wide)
-                _find_wide_cells(codes, start, columns[t], cuts[t], depths[t], is_word, cells)
-                add_cells(wide, cells, own)
-                continue
             _find_cells(codes, start, columns[t], cuts[t], depths[t], is_word, cells)
             for cell in range(values.shape[1]):
                 for c in range(width):
                     table[cell + 1, c] = values[t, cell, c]
             add_cells(table, cells, own)
+            if _any_of(gaps, columns[t], depths[t]):
+                columns_asked = _find_chances(columns[t], cuts[t], shares[t], depths[t], is_word, values[t], chances, middle)  # fmt: skip
+                for i in range(stop - start):
+                    if cells[i] == 0:
+                        _add_averaged(codes[:, start + i], columns[t], cuts[t], depths[t], is_word, values[t], chances, middle, columns_asked, own[i])  # fmt: skip
 
 
-@kernel
+@inner
 def _find_gaps(codes: Codes, start: int, stop: int, gaps: Flags) -> None:
     """Which columns some of these cases do not know."""
     for j in range(len(codes)):
@@ -59,7 +58,7 @@ def _find_gaps(codes: Codes, start: int, stop: int, gaps: Flags) -> None:
         gaps[j] = lowest < 0
 
 
-@kernel
+@inner
 def _any_of(flags: Flags, columns: Codes, depth: int) -> Any:
     found = False
     for k in range(depth):
@@ -67,7 +66,7 @@ def _any_of(flags: Flags, columns: Codes, depth: int) -> Any:
     return found
 
 
-@kernel
+@inner
 def _find_cells(
     codes: Codes, start: int, columns: Codes, cuts: Codes, depth: int, is_word: Flags, cells: Codes
 ) -> None:
@@ -83,17 +82,6 @@ def _find_cells(
                 cells[i] = 2 * cells[i] + (1 if own[i] <= cut else 0) if own[i] >= 0 else NOT_KNOWN
     for i in range(len(cells)):
         cells[i] = max(cells[i], -1) + 1
-
-
-@kernel
-def _find_wide_cells(codes: Codes, start: int, columns: Codes, cuts: Codes, depth: int, is_word: Flags, cells: Codes) -> None:  # fmt: skip
-    """The cell of a widened table that each case from `start` on lies in."""
-    cells[:] = 0
-    for d in range(depth):
-        own, cut, words = codes[columns[d], start : start + len(cells)], cuts[d], is_word[columns[d]]
-        for i in range(len(cells)):
-            yes = own[i] == cut if words else own[i] <= cut
-            cells[i] = 3 * cells[i] + (UNKNOWN if own[i] < 0 else (1 if yes else 0))
 
 
 # -------------------------------------------------------------------------------------------------- what is not known
@@ -116,123 +104,78 @@ def shares_of_answers(cuts: Codes, shares: Array, is_word: Flags) -> Any:
     """For each set of questions of one column, of which each has a share of yes, the share of all answers to them, as binary digits."""
     found, columns = np.zeros((len(shares), 1 << shares.shape[1])), np.zeros(shares.shape[1], dtype=np.int32)
     for t in range(len(shares)):
-        _share_answers(columns, cuts[t], shares[t], len(columns), 0, is_word[t], found[t])
+        for answers in range(found.shape[1]):
+            found[t, answers] = _chance(columns, cuts[t], shares[t], len(columns), 0, is_word[t], answers)
     return found
 
 
-@kernel
-def _share_answers(
-    columns: Codes, cuts: Codes, shares: Array, depth: int, first: int, is_word: bool, found: Array
-) -> Any:
-    """Write the share of all answers, as binary digits, to the questions of the column that question `first` asks; their number.
+@inner
+def _chance(columns: Codes, cuts: Codes, shares: Array, depth: int, first: int, is_word: bool, answers: int) -> Any:
+    """The share of rows that answer so to all questions of the column that question `first` asks; answers are binary digits.
 
     A number lies between the highest cut that it is above and the lowest that it is not; a word is one level at most.
     """
-    count = 0
+    low, high, rest, level, possible = 0.0, 1.0, 1.0, NONE, True
     for k in range(depth):
-        count += 1 if columns[k] == columns[first] else 0
-    for answers in range(1 << count):
-        low, high, level, rest, place = 0.0, 1.0, NONE, 1.0, count
+        if columns[k] == columns[first] and (answers >> (depth - 1 - k)) & 1:
+            possible = possible and (level == NONE or level == cuts[k])
+            high, level = min(high, shares[k]), cuts[k]
+    for k in range(depth):
+        if columns[k] == columns[first] and not (answers >> (depth - 1 - k)) & 1:
+            possible = possible and cuts[k] != level
+            low, again = max(low, shares[k]), False
+            for earlier in range(k):
+                again = again or (columns[earlier] == columns[k] and cuts[earlier] == cuts[k])
+            rest -= 0.0 if again else shares[k]
+    if not is_word:
+        return max(high - low, 0.0)
+    return 0.0 if not possible else max(rest, 0.0) if level == NONE else high
+
+
+@inner
+def _find_chances(columns: Codes, cuts: Codes, shares: Array, depth: int, is_word: Flags, values: Array, chances: Array, middle: Array) -> Any:  # fmt: skip
+    """Write for each cell and column the share of rows that answer as the cell does (−1 behind a column's first question), and the mean value of all cells; the number of columns."""
+    count = 0
+    middle[:] = 0.0
+    for cell in range(1 << depth):
+        share, count = 1.0, 0
         for k in range(depth):
-            if columns[k] == columns[first]:
-                place -= 1
-                if (answers >> place) & 1:
-                    high = min(high, shares[k])
-                    level = cuts[k] if level == NONE or level == cuts[k] else SEVERAL
-                else:
-                    low = max(low, shares[k])
-                    rest -= 0.0 if _is_again(columns, cuts, k) else shares[k]
-        if not is_word:
-            found[answers] = max(high - low, 0.0)
-        else:
-            found[answers] = max(rest, 0.0) if level == NONE else high
-            if level == SEVERAL or _denies(columns, cuts, depth, first, answers, count, level):
-                found[answers] = 0.0
+            lead = True
+            for earlier in range(k):
+                lead = lead and columns[earlier] != columns[k]
+            chances[cell, k] = _chance(columns, cuts, shares, depth, k, is_word[columns[k]], cell) if lead else -1.0
+            if lead:
+                share *= chances[cell, k]
+                count += 1
+        for c in range(len(middle)):
+            middle[c] += share * values[cell, c]
     return count
 
 
-@kernel
-def _is_again(columns: Codes, cuts: Codes, k: int) -> Any:
-    """Whether a question has been asked before."""
-    found = False
-    for earlier in range(k):
-        found = found or (columns[earlier] == columns[k] and cuts[earlier] == cuts[k])
-    return found
+@inner
+def _add_averaged(codes: Codes, columns: Codes, cuts: Codes, depth: int, is_word: Flags, values: Array, chances: Array, middle: Array, count: int, out: Array) -> None:  # fmt: skip
+    """Add what a table says of a case that lacks some of its columns: the mean over their answers, less their share of columns of the mean over all.
 
-
-@kernel
-def _denies(columns: Codes, cuts: Codes, depth: int, first: int, answers: int, count: int, level: int) -> Any:
-    """Whether one of the answers to the questions of a column is no to a level."""
-    found, place = False, count
-    for k in range(depth):
-        if columns[k] == columns[first]:
-            place -= 1
-            found = found or (cuts[k] == level and not (answers >> place) & 1)
-    return found
-
-
-@kernel
-def _digits(order: int) -> Any:
-    """The answers to questions from the last on, of all cells of a widened table."""
-    found = np.zeros((3**order, order), dtype=np.int8)
-    for cell in range(3**order):
-        left = cell
-        for k in range(order):
-            found[cell, k] = left % 3
-            left //= 3
-    return found
-
-
-@kernel
-def _widen(values: Array, columns: Codes, cuts: Codes, shares: Array, depth: int, is_word: Flags, digits: Any, wide: Array) -> None:  # fmt: skip
-    """A table with a third answer, *not known*: the mean over the column's answers, less its share of columns of the mean over all.
-
-    So what is not known at all says 0. Cells that know one question of a column and not another mean nothing.
+    So a case that lacks all of them adds nothing.
     """
-    cells, width, count = 3**depth, wide.shape[1], 0
-    wide[:cells] = 0.0
+    answers, known, lost = 0, 0, 0
+    for k in range(depth):
+        code, place = codes[columns[k]], depth - 1 - k
+        if code >= 0:
+            yes = code == cuts[k] if is_word[columns[k]] else code <= cuts[k]
+            known |= 1 << place
+            answers |= (1 if yes else 0) << place
+        elif chances[0, k] >= 0:
+            lost += 1
+    if lost == count:
+        return
     for cell in range(1 << depth):
-        place = 0
-        for k in range(depth):
-            place = 3 * place + ((cell >> (depth - 1 - k)) & 1)
-        for c in range(width):
-            wide[place, c] = values[cell, c]
-    lead, chances, steps, lost = np.zeros(depth, dtype=np.bool_), np.zeros(1 << depth), np.zeros(1 << depth, dtype=np.int64), np.zeros(cells)  # fmt: skip
-    for k in range(depth):
-        lead[k] = True
-        for earlier in range(k):
-            lead[k] = lead[k] and columns[earlier] != columns[k]
-        if lead[k]:
-            count += 1
-            _average_out(columns, cuts, shares, depth, k, is_word[columns[k]], digits, chances, steps, wide)
-            for cell in range(cells):
-                lost[cell] += 1.0 if digits[cell, depth - 1 - k] == UNKNOWN else 0.0
-    middle = wide[cells - 1].copy()
-    for cell in range(cells):
-        if lost[cell] > 0:
-            for c in range(width):
-                wide[cell, c] -= middle[c] * (lost[cell] / count)
-
-
-@kernel
-def _average_out(columns: Codes, cuts: Codes, shares: Array, depth: int, first: int, is_word: bool, digits: Any, chances: Array, steps: Any, wide: Array) -> None:  # fmt: skip
-    """Write to where none of the questions of the column that question `first` asks is answered the mean over its answers."""
-    count, absent = _share_answers(columns, cuts, shares, depth, first, is_word, chances), 0
-    steps[: 1 << count] = 0
-    place = count
-    for k in range(depth):
-        if columns[k] == columns[first]:
-            place -= 1
-            absent += UNKNOWN * 3 ** (depth - 1 - k)
-            for answers in range(1 << count):
-                steps[answers] += 3 ** (depth - 1 - k) * ((answers >> place) & 1)
-    for base in range(3**depth - absent):
-        lowest = True
-        for k in range(depth):
-            lowest = lowest and (columns[k] != columns[first] or digits[base, depth - 1 - k] == 0)
-        if lowest:
-            for c in range(wide.shape[1]):
-                mean = 0.0
-                for answers in range(1 << count):
-                    mean += chances[answers] * wide[base + steps[answers], c]
-                wide[base + absent, c] = mean
+        if (cell ^ answers) & known == 0:
+            share = 1.0
+            for k in range(depth):
+                if chances[cell, k] >= 0 and codes[columns[k]] < 0:
+                    share *= chances[cell, k]
+            for c in range(len(out)):
+                out[c] += share * values[cell, c]
+    for c in range(len(out)):
+        out[c] -= middle[c] * (lost / count)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from merula.classify.log_linear._answers import add_tables, share_of_yes
 from merula.core import Array
-from merula.core.compiled import kernel
+from merula.core.compiled import inner, kernel
 from merula.core.exponential import exp_in_place
 
 Codes = NDArray[np.int32]
@@ -133,7 +133,7 @@ def uniform(state: NDArray[np.uint64]) -> Any:
     return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
 
 
-@kernel
+@inner
 def _draw_rows(train: Array, hashes: NDArray[np.uint64], share: float, memory: Memory) -> Any:
     """Each unit of weight with this chance, which depends on the round and on what the row holds; the number of rows drawn."""
     count, rows, state = 0, memory.rows, memory.own
@@ -155,7 +155,7 @@ def _draw_rows(train: Array, hashes: NDArray[np.uint64], share: float, memory: M
     return count
 
 
-@kernel
+@inner
 def _derive(scores: Array, labels: Places, count: int, rows: Rows, chances: Array) -> Any:
     """Write the derivatives of the log likelihood of each row; back comes the mean curvature p(1 − p).
 
@@ -191,7 +191,7 @@ def _derive(scores: Array, labels: Places, count: int, rows: Rows, chances: Arra
     return mean
 
 
-@kernel
+@inner
 def _pack(rows: Rows, members: Places, count: int, packed: Packed) -> None:
     """Some rows side by side, each with the cell that it was in before the last question."""
     width = rows.sums.shape[1]
@@ -204,7 +204,7 @@ def _pack(rows: Rows, members: Places, count: int, packed: Packed) -> None:
             packed.sums[u, c] = rows.sums[e, c]
 
 
-@kernel
+@inner
 def _count(coarse: NDArray[np.int16], columns: Places, bins: Places, packed: Packed, count: int, tables: NDArray[np.float32], sign: float) -> None:  # fmt: skip
     """Add the sums of rows to (or take them from) where their cell and their answer stand in the tables of some columns.
 
@@ -232,7 +232,7 @@ def _count(coarse: NDArray[np.int16], columns: Places, bins: Places, packed: Pac
                     table[at, c] += sign * packed.sums[u, c]
 
 
-@kernel
+@inner
 def _split(table: Sums, side: Sums, cells: int, bins: int, answer: int) -> None:
     """Each cell's sums as those of the rows that gave the answer, which are known, and of the others, which is what they leave."""
     width = table.shape[1]
@@ -245,7 +245,7 @@ def _split(table: Sums, side: Sums, cells: int, bins: int, answer: int) -> None:
                 table[others, c] = before - part
 
 
-@kernel
+@inner
 def _reach(table: Sums, start: int, c: int, bins: int, is_word: bool, part: Array) -> Any:
     """part[b] = what the rows of a cell sum up to that answer b, or up to it where answers are in order; back comes the sum of all."""
     total = 0.0
@@ -255,7 +255,7 @@ def _reach(table: Sums, start: int, c: int, bins: int, is_word: bool, part: Arra
     return total + table[start + bins, c]
 
 
-@kernel
+@inner
 def _score(table: Sums, cells: int, bins: int, is_word: bool, ridge: float, sides: Sides, scores: Array) -> None:
     """scores[b] = Σ_cell Σ_class G² / (H + ridge) of both answers to the question that ends with answer b, or asks for it."""
     slopes, asked = table.shape[1] - 1, bins if is_word else bins - 1
@@ -277,7 +277,7 @@ def _score(table: Sums, cells: int, bins: int, is_word: bool, ridge: float, side
             scores[b] += yes[b] / (max(curved[b], 0.0) + ridge) + no[b] / (max(heavy - curved[b], 0.0) + ridge)
 
 
-@kernel
+@inner
 def _best(scores: Array, count: int, state: NDArray[np.uint64]) -> Any:
     """The highest score with its noise, the same without, and its place."""
     found, plain, place = -1.0, -1.0, -1
@@ -288,7 +288,7 @@ def _best(scores: Array, count: int, state: NDArray[np.uint64]) -> Any:
     return found, plain, place
 
 
-@kernel
+@inner
 def _count_codes(codes: Codes, low: int, bins: int, rows: Rows, count: int, cells: int, fine: Sums) -> None:
     """Count the rows by cell and code from `low` on: one answer for all below (the first), one each, one for all above."""
     fine[: cells * (bins + 1)] = 0.0
@@ -300,7 +300,7 @@ def _count_codes(codes: Codes, low: int, bins: int, rows: Rows, count: int, cell
                 fine[at, c] += rows.sums[e, c]
 
 
-@kernel
+@inner
 def _answer(codes: Codes, cut: int, is_word: bool, rows: Rows, count: int, side: Places, dropped: Places) -> Any:
     """Put each row into its cell after one more question; the rarer answer, how many rows gave it, how many know none."""
     yes, alive, lost, members = 0, 0, 0, 0
@@ -325,7 +325,7 @@ def _answer(codes: Codes, cut: int, is_word: bool, rows: Rows, count: int, side:
     return answer, members, lost
 
 
-@kernel
+@inner
 def _draw_columns(order: Places, count: int, state: NDArray[np.uint64]) -> None:
     """Put so many columns, drawn by chance, in front of the others."""
     for a in range(count):
@@ -333,7 +333,7 @@ def _draw_columns(order: Places, count: int, state: NDArray[np.uint64]) -> None:
         order[a], order[b] = order[b], order[a]
 
 
-@kernel
+@inner
 def _update(grid: Grid, columns: Places, whole: Packed, given: Packed, lost: Packed, depth: int, last: Places, tables: NDArray[np.float32], parts: NDArray[np.float32]) -> None:  # fmt: skip
     """Count the answers of some columns by cell: of all rows at first; then of the last question's rarer side alone, by subtraction.
 
@@ -353,7 +353,7 @@ def _update(grid: Grid, columns: Places, whole: Packed, given: Packed, lost: Pac
         _split(tables[a], parts[a], before, grid.bins[columns[a]], last[0])
 
 
-@kernel
+@inner
 def _reached(rows: Rows, count: int, cells: int, ridge: float) -> Any:
     """The score of the table as it stands: Σ_cell Σ_class G² / (H + ridge)."""
     width = rows.sums.shape[1]
@@ -368,7 +368,7 @@ def _reached(rows: Rows, count: int, cells: int, ridge: float) -> Any:
     return score
 
 
-@kernel
+@inner
 def _fill(rows: Rows, count: int, ridge: float, rate: float, values: Array) -> None:
     """A cell's value: rate · G / (H + ridge) for each class."""
     cells, width = values.shape
@@ -403,7 +403,7 @@ def loss_of(scores: Array, labels: Places, weight: Array) -> Any:
     return total
 
 
-@kernel
+@inner
 def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: Memory, asked: Codes, cuts: Codes) -> Any:  # fmt: skip
     """Ask one question after the other, each the best given those before; how many were asked.
 
@@ -443,7 +443,7 @@ def _ask(grid: Grid, count: int, order: int, drawn: int, ridge: float, memory: M
     return order
 
 
-@kernel
+@inner
 def _share_yes(grid: Grid, weight: Array, columns: Codes, cuts: Codes, depth: int, shares: Array) -> None:
     """The share of yes to each question of a table, if one of them is of a column that has gaps."""
     gaps = False
@@ -549,7 +549,7 @@ def add_quadratic(x: NDArray[Any], terms: Quadratic, farthest: float, grid: floa
     return infinite
 
 
-@kernel
+@inner
 def _put_right(x: NDArray[Any], terms: Quadratic, total: Array) -> None:
     """Take from a row what its missing numbers would add if they were known, and add what they do."""
     for j in range(len(x)):
