@@ -335,14 +335,14 @@ def test_titles_above_a_table_whose_lines_all_end_with_signs(write):
     )
     with pytest.warns(UserWarning) as said:
         table = mr.read_table(path)
-    assert ["the first 2 lines are no header" in str(one.message) for one in said] == [True, False]
+    assert ["the first 2 lines are a title, not a header" in str(one.message) for one in said] == [True, False]
     assert "the last column has neither a name nor a cell" in str(said[1].message)
     assert (table.column_names, table.num_rows) == (["Datum", "Betrag", "Konto"], 2)
 
 
 def test_remarks_above_a_table(write):
     path = write("# exported by scope 7, version 2, serial 33\n# by X, Y\ntime,value,state\n1,2.5,on\n2,3.5,off\n")
-    with pytest.warns(UserWarning, match="the first 2 lines are no header"):
+    with pytest.warns(UserWarning, match="the first 2 lines are a title, not a header"):
         assert mr.read_table(path).column_names == ["time", "value", "state"]
     assert mr.read_table(write("#ring,bird\n7,wren\n8,tit\n")).column_names == ["#ring", "bird"]
 

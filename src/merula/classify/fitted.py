@@ -40,6 +40,10 @@ CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(r
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
 
 
+class UnfitError(InputError):
+    """What a file says of a model does not fit together."""
+
+
 @dataclass(frozen=True)
 class HasLevel:
     """A condition on a row: that it holds one of these levels of a categorical column."""
@@ -503,7 +507,7 @@ class FittedModel:
         without = Unlabelled.from_state(state["unlabelled"]) if "unlabelled" in state else None
         model = cls(plan, state["classes"], state["log_prior"], components, collected, tuning, marginals, without)
         if not model.fits():
-            raise InputError.at(
+            raise UnfitError.at(
                 f"{path}", "does not describe a model: its parts do not fit together", remedy="save the model again"
             )
         return model

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from merula.classify.fitted import UnfitError
 from merula.classify.plan import Plan, packed, unpacked
 from merula.core import InputError, InPython, bounded, located
 from merula.core.archive import NotAnArchiveError, read_state, write_state
@@ -33,12 +34,14 @@ def model_state(model: Any) -> dict[str, Any]:
 def _check_readable(model: Any, state: dict[str, Any]) -> None:
     """An error where what would be saved cannot be read again: better now than when the model is gone."""
     own = {type(block.family) for block in model.fitted_.plan.blocks} - set(FAMILIES.values())
-    try:
-        with TemporaryDirectory() as folder:
-            write_state(Path(folder) / "model", state)
+    with TemporaryDirectory() as folder:
+        write_state(Path(folder) / "model", state)
+        try:
             load(Path(folder) / "model", own)
-    except InputError:
-        raise InputError("the model holds numbers that are too large or too small for a model file", remedy="measure columns of very large or very small numbers in another unit, and fit again") from None  # fmt: skip
+        except UnfitError:
+            raise InputError("the model holds numbers that are too large or too small for a model file", remedy="measure columns of very large or very small numbers in another unit, and fit again") from None  # fmt: skip
+        except InputError:  # a model of your own, say, which this library cannot name
+            return
 
 
 def estimator_state(model: Any) -> dict[str, Any]:

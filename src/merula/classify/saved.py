@@ -109,7 +109,7 @@ def _other_content(path: str) -> str:
     if names_network(path):
         read_network(path)  # or an error that says what is wrong with it
         return "holds a network, not a model; merula network shows and asks it"
-    return "cannot be read as a merula model: it is another kind of file, or cut short; name the file that merula fit wrote"
+    return "cannot be read as a merula model: it is another kind of file, or cut short; name the file that merula fit wrote, before the table if the command takes both"
 
 
 def describe(saved: SavedModel) -> dict[str, Any]:

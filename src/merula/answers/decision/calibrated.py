@@ -33,7 +33,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     Examples
     --------
     >>> import merula as mr
-    >>> colours, ripe = [["red"] * 3, ["green"] * 3] * 20, ["yes", "no"] * 14 + ["no", "yes"] * 6
+    >>> colours, ripe = [["red"] * 3, ["green"] * 3] * 200, ["yes", "no"] * 140 + ["no", "yes"] * 60
     >>> model = mr.CalibratedClassifier(mr.NaiveBayesClassifier()).fit(colours, ripe)
     >>> model.temperature_ > 2, model.predict_proba([["red"] * 3]).round(1).tolist()
     (True, [[0.3, 0.7]])
