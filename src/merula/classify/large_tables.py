@@ -239,11 +239,11 @@ class LargeTables:
         ]
         if table.engine is stream:
             yield from stream.scored(
-                Source(table), schema, asked, lambda part: self._answered(part, _columns(part, keys)), self.n_jobs
+                Source(table), schema, asked, lambda part: self._answered(part, columns_of(part, keys)), self.n_jobs
             )
         else:
             with closing_after(table, given):
-                yield from (self._answered(part, _columns(part, keys)) for part in table.batches(asked, ANSWERED))
+                yield from (self._answered(part, columns_of(part, keys)) for part in table.batches(asked, ANSWERED))
 
     def _answered(self, table: Any, keys: Mapping[str, Any]) -> Any:
         """The answers for the rows of a table beside these columns."""
@@ -259,5 +259,6 @@ class LargeTables:
         return beside(pa.table(keys), pa.table(answers)) if keys else pa.table(answers)
 
 
-def _columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+def columns_of(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Some columns of a table by name, to stand beside its answers."""
     return {name: table[name] for name in names}

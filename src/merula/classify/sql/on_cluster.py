@@ -33,7 +33,7 @@ def _by_workers(model: Any, frame: Any, keys: Sequence[str]) -> Any:
     labels = [plain_label(label) for label in model.classes_.tolist()]
     kinds = {str: types.StringType(), bool: types.BooleanType(), int: types.LongType(), float: types.DoubleType()}
     fields = [frame.schema[name] for name in keys]
-    empty = model._answered(_one_row(frame, model), [])
+    empty = model._answered(_one_row(frame, model), {})
     answers = [types.StructField(_free(name, keys), kinds.get(type(labels[0]), types.StringType()) if name == "class" else types.DoubleType()) for name in empty.column_names]  # fmt: skip
 
     def answer(batches: Iterator[Any]) -> Iterator[Any]:
@@ -62,6 +62,7 @@ def answered_batches(data: bytes, keys: list[str], batches: Iterator[Any]) -> It
     """The answers for batches of rows by the model in these bytes; it runs on an executor."""
     import pyarrow as pa
 
+    from merula.classify.large_tables import columns_of
     from merula.classify.model_files import load
 
     with tempfile.TemporaryDirectory() as folder:
@@ -69,4 +70,5 @@ def answered_batches(data: bytes, keys: list[str], batches: Iterator[Any]) -> It
         path.write_bytes(data)
         model = load(path)
     for batch in batches:
-        yield from model._answered(pa.Table.from_batches([batch]), keys).to_batches()
+        rows = pa.Table.from_batches([batch])
+        yield from model._answered(rows, columns_of(rows, keys)).to_batches()
