@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from merula.classify.effects.marginals import Marginals
 from merula.classify.kept_statistics import collected_of, statistics_fit
-from merula.classify.plan import Plan
+from merula.classify.plan import Plan, UnfitError
 from merula.classify.unlabelled.told import Unlabelled
 from merula.core import Array, InputError, Note, Option
 from merula.core.logspace import add_share, log_sum_exp, most_probable, start_rows, times, zero_evidence_notes
@@ -38,10 +38,6 @@ MANY = 8_192  # rows asked for at once that are worth laying tables out for
 LIGHTEST = -700.0  # log weight of a component: its exponential is still a number
 CONDITIONAL = "its terms are weighted, so it gives P(class given row) and no P(row)"
 UNSEEN = {"missing": "treated as missing", "smooth": "given the smoothed probability of a new level"}
-
-
-class UnfitError(InputError):
-    """What a file says of a model does not fit together."""
 
 
 @dataclass(frozen=True)

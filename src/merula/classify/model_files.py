@@ -9,8 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from merula.classify.fitted import UnfitError
-from merula.classify.plan import Plan, packed, unpacked
+from merula.classify.plan import Plan, UnfitError, packed, unpacked
 from merula.core import InputError, InPython, bounded, located
 from merula.core.archive import NotAnArchiveError, read_state, write_state
 from merula.distributions import FAMILIES

@@ -17,6 +17,10 @@ from merula.distributions.priors import MEstimate
 LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "sparse")  # that a table may come from
 
 
+class UnfitError(InputError):
+    """What a file says of a model does not fit together."""
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Columns of one family, in the schema's order; whether they are independent is the family's affair."""

@@ -9,8 +9,8 @@ from typing import Any
 from merula.answers.decision import Costs
 from merula.answers.evaluation import Evaluation, Subgroups
 from merula.answers.evaluation.metrics import FIGURES
-from merula.answers.evaluation.result import BETTER, legend_of
 from merula.answers.evaluation.subgroups import SHOWN, with_interval
+from merula.answers.evaluation.words import BETTER, legend_of
 from merula.data.schema import Label
 from merula.report import (
     class_figures,
@@ -102,7 +102,7 @@ def _comparison(one: Any) -> str:
 def _figures_table(findings: Findings) -> Table:
     evaluation = findings.evaluation
     return Table(
-        f"Mean over the folds ± standard error; {legend_of(evaluation)}",
+        f"Mean over the folds ± standard error; {legend_of(len(evaluation.classes))}",
         ("", *(name(model.name) for model in evaluation.beside_baseline)),
         tuple(
             (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from merula.answers.evaluation.metrics import FIGURES
-from merula.answers.evaluation.result import legend_of, title_of
+from merula.answers.evaluation.result import title_of
+from merula.answers.evaluation.words import legend_of
 from merula.show.colors import color_at
 from merula.show.html import CELL, Html, html_block, html_table, html_tag
 from merula.show.text import shortened
@@ -23,7 +24,7 @@ def as_html(evaluation: Evaluation) -> str:
     parts = html_tag("div", _table(evaluation)), html_tag("div", _calibration(evaluation))
     beside = html_tag("div", *parts, style="display:flex;flex-wrap:wrap;gap:24px;align-items:flex-start")
     notes = [
-        legend_of(evaluation) + ("; the best model in bold" if len(evaluation.models) > 1 else ""),
+        legend_of(len(evaluation.classes)) + ("; the best model in bold" if len(evaluation.models) > 1 else ""),
         *_differences(evaluation),
     ]
     return html_block(

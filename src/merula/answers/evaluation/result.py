@@ -30,7 +30,7 @@ from merula.answers.evaluation.parts import Parts
 from merula.answers.evaluation.reliability import ReliabilityCurve, confidence_curve, curve_of
 from merula.answers.evaluation.state import model_state
 from merula.answers.evaluation.subgroups import MIN_ROWS, Subgroups, read_by, subgroups
-from merula.answers.evaluation.words import CLASS_FREQUENCIES, sentences_of
+from merula.answers.evaluation.words import CLASS_FREQUENCIES, legend_of, sentences_of
 from merula.core import Array, InputError, one_of
 from merula.core.plain import to_plain
 from merula.data.schema import Label
@@ -41,8 +41,6 @@ from merula.show.terminal import colored
 from merula.show.text import display_width, text_table, visible
 
 BINS = 10  # of reliability curves
-BETTER = "↓ lower is better, ↑ higher is better"
-BINARY_BRIER = "the Brier score is the sum over both classes, twice that of one"
 NOT_PAIRED = "error_accepted"  # models accept different rows
 
 
@@ -159,12 +157,10 @@ class Evaluation:
     - ``auc``: area under the ROC curve; with more than two classes the mean of each class against the rest. A fold
       without some class is left out; if that is every fold, rows are compared within their folds, and all such pairs
       counted together. Scores of different folds are never compared, so that it is undefined where folds are single rows.
-    - ``calibration_error``: the root mean square of accuracy − confidence of the most probable class, in 15 bins of equal width
-      over the answers of all folds together, less what chance adds to it (Kumar, Liang and Ma 2019); see `calibration_error`.
+    - ``calibration_error``: by how much accuracy and confidence differ beyond chance, over all folds together; see `calibration_error`.
     - ``impossible``: share of rows whose true class was given probability exactly 0, which `log_loss` hardly punishes.
     - ``mean_cost``, ``mean_risk``: what the least-risk actions cost, and what the model expected them to cost.
-    - ``coverage``: share of rows not rejected; ``error_accepted``: share of these whose action is not the true class
-      (given only if all actions are classes).
+    - ``coverage``: share of rows not rejected; ``error_accepted``: share of these whose action is not the true class, if all actions are classes.
 
     Examples
     --------
@@ -377,7 +373,11 @@ class Evaluation:
         rows = [[*title, *cells] for title, *cells in zip(titles, *columns, strict=True)]
         groups = [f"\n{self.by(model=model.name)}" for model in self.models] if self.columns else []
         return "\n".join(
-            [text_table(title_of(self), rows, len(rows[0]), legend_of(self)), *map(visible, self.told), *groups]
+            [
+                text_table(title_of(self), rows, len(rows[0]), legend_of(len(self.classes))),
+                *map(visible, self.told),
+                *groups,
+            ]
         )
 
     __rich__ = colored
@@ -490,11 +490,6 @@ class Evaluation:
 def _acted_on(classes: Sequence[Label]) -> Sequence[Label]:
     """The classes whose decision curves are told: the second of two, and each of more."""
     return classes[1:] if len(classes) == 2 else classes
-
-
-def legend_of(evaluation: Evaluation) -> str:
-    """What is to be known of the figures: which way they are better, and of two classes what the Brier score is."""
-    return BETTER if len(evaluation.classes) > 2 else f"{BETTER}; {BINARY_BRIER}"
 
 
 def title_of(evaluation: Evaluation) -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from merula.answers.evaluation.parts import Parts
     from merula.answers.evaluation.result import Learning, ModelEvaluation
 
+BETTER = "↓ lower is better, ↑ higher is better"
+BINARY_BRIER = "the Brier score is the sum over both classes, twice that of one"
 CLASS_FREQUENCIES = "class frequencies"  # the baseline: what is said of every row where nothing is known of it
 LONGEST = 40
 WORTH, NEGLIGIBLE = 0.02, 1e-3  # a gain below a fiftieth of the log loss, or below a thousandth of a nat, is hardly one
@@ -105,3 +107,8 @@ def _of_learning(name: str, learning: Learning, beats: bool, log_loss: float) ->
     if found.direction == 0:
         return f"{more} {moved}: more rows may or may not help."
     return f"{more} {moved}: more rows would probably help{'' if beats else CATCH_UP}."
+
+
+def legend_of(classes: int) -> str:
+    """What is to be known of the figures: which way they are better, and of two classes what the Brier score is."""
+    return BETTER if classes > 2 else f"{BETTER}; {BINARY_BRIER}"
